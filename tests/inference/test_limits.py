@@ -21,7 +21,7 @@ from codestress.inference.engines.replies import limit_of, status_in
 from codestress.inference.results import Results
 from codestress.inference.run import score
 from codestress.paths import PARAMS
-from codestress.types import Outcome, Prompt, Response, Score, Trial, Trials
+from codestress.types import Outcome, Trials
 from codestress.validation import read_yaml
 from conftest import some
 from openai_server import (
@@ -33,7 +33,7 @@ from openai_server import (
     completion,
     completion_body,
 )
-from served import Served, counts_of, entry, outcomes, prompt
+from served import Served, counts_of, entry, outcomes, prompt, trials_of
 from told import names, refused
 
 TABLE = read_yaml(PARAMS / "refusals.yaml")
@@ -56,18 +56,20 @@ def refusal(status: int = 400, **body: Any) -> Reply:
     return as_json(body, status=status)
 
 
+def errors(status: int, *messages: str) -> dict[str, Reply]:
+    return {message: error(message, status) for message in messages}
+
+
 # How servers say that a prompt of 1,600 tokens is too long for 1,500, with answers of at most 1,024.
 PROMPTS = {
     "OpenAI": error(
         "This model's maximum context length is 1500 tokens. However, your messages resulted in 1600 tokens.",
-        type="invalid_request_error",
         param="messages",
         code="context_length_exceeded",
     ),
     "OpenAI, both": error(
         "This model's maximum context length is 1500 tokens. However, you requested 2624 tokens (1600 in the "
-        "messages, 1024 in the completion). Please reduce the length of the messages or completion.",
-        code="context_length_exceeded",
+        "messages, 1024 in the completion). Please reduce the length of the messages or completion."
     ),
     "OpenAI, text": error(
         "Invalid 'messages[0].content': string too long.",
@@ -78,167 +80,89 @@ PROMPTS = {
         object="error",
         message="This model's maximum context length is 1500 tokens. However, you requested 1024 output tokens "
         "and your prompt contains at least 1600 input tokens, for a total of at least 2624 tokens.",
-        type="BadRequestError",
         code=400,
     ),
-    "llama.cpp": refusal(
-        error={
-            "code": 400,
-            "message": "request (1600 tokens) exceeds the available context size (1500 tokens), try increasing it",
-            "type": "exceed_context_size_error",
-            "n_prompt_tokens": 1600,
-            "n_ctx": 1500,
-        }
-    ),
-    "llama-cpp-python": error(
-        "Requested tokens (1600) exceed context window of 1500", 500
+    "llama.cpp": error(
+        "request (1600 tokens) exceeds the available context size (1500 tokens), try increasing it",
+        type="exceed_context_size_error",
+        n_prompt_tokens=1600,
+        n_ctx=1500,
     ),
     "TGI": refusal(
         422,
         error="Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500. Given: 1600 `inputs` "
         "tokens and 1024 `max_new_tokens`",
-        error_type="validation",
     ),
-    "TGI, inputs": refusal(
-        422,
-        error="Input validation error: `inputs` must have less than 1500 tokens. Given: 1600",
-    ),
-    "SGLang": error(
-        "The input (1600 tokens) is longer than the model's context length (1500 tokens)."
-    ),
-    "Ollama": error("the input length exceeds the context length", 500),
     "LM Studio": refusal(
         error="Trying to keep the first 1600 tokens when context the overflows. However, the model is loaded "
-        "with context length of only 1500 tokens, which is not enough. Try to load the model with a larger context "
-        "length, or provide a shorter input"
-    ),
-    "TensorRT-LLM": error(
-        "Prompt length (1600) exceeds maximum input length (1500). Set truncate_input"
-    ),
-    "LMDeploy": error("Request length 1600 exceed session_len 1500"),
-    "OpenRouter": error(
-        "This endpoint's maximum context length is 1500 tokens. However, you requested about 2624 tokens (1600 of text "
-        "input, 1024 in the output). Please reduce the length of either one, or use the middle-out transform.",
-        code=400,
+        "with context length of only 1500 tokens. Try to provide a shorter input"
     ),
     "Anthropic": refusal(
         type="error",
-        error={
-            "type": "invalid_request_error",
-            "message": "prompt is too long: 1600 tokens > 1500 maximum",
-        },
+        error={"message": "prompt is too long: 1600 tokens > 1500 maximum"},
     ),
-    "Anthropic, both": error(
-        "input length and `max_tokens` exceed context limit: 1600 + 1024 > 1500, decrease input length or `max_tokens`"
-    ),
-    "Anthropic, size": error(
-        "Request exceeds the maximum size", 413, type="request_too_large"
-    ),
-    "Bedrock": refusal(message="Input is too long for requested model."),
     "Gemini": as_json(
-        [
-            {
-                "error": {
-                    "code": 400,
-                    "message": "The input token count (1600) exceeds the maximum number of tokens allowed (1500).",
-                    "status": "INVALID_ARGUMENT",
-                }
-            }
-        ],
+        [{"error": {"message": "The input token count (1600) exceeds the maximum"}}],
         status=400,
-    ),
-    "Mistral": refusal(
-        object="error",
-        message="Prompt contains 1600 tokens and 0 draft tokens, too large for model with 1500 maximum "
-        "context length",
-        code="3051",
     ),
     "Cohere": refusal(
         message="too many tokens: total number of tokens in the prompt cannot exceed 1500 - received 1600. Try "
         "using a shorter prompt"
     ),
-    "DeepSeek": error(
-        "This model's maximum context length is 1500 tokens. However, you requested 2624 tokens (1600 in the messages, "
-        "1024 in the completion). Please reduce the length of the messages or completion.",
-        type="invalid_request_error",
-    ),
-    "DashScope": error(
-        "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 1500]",
-        code="invalid_parameter_error",
-    ),
-    "xAI": error(
-        "This model's maximum prompt length is 1500 but the request contains 1600 tokens."
-    ),
-    "GitHub": error(
-        "Request body too large for gpt-4o model. Max size: 1500 tokens.",
-        413,
-        code="tokens_limit_reached",
-    ),
-    "a proxy": Reply(
-        b"<html><title>413 Request Entity Too Large</title></html>", 413, "text/html"
-    ),
     "status alone": Reply(b"", 413),
-    "a long talk": error("Conversation too long"),
-    "only so many": error("Prompt has 1600 tokens, but only 1500 tokens are supported"),
-    "llama.cpp, context shift": error("context shift is disabled", 500),
     "Baidu, status 200": refusal(
         200, error_code=336103, error_msg="prompt tokens too long"
     ),
     "status 200": refusal(
-        200,
-        error={
-            "message": "Provider returned error",
-            "metadata": {"raw": "prompt is too long"},
-        },
+        200, error={"message": "error", "metadata": {"raw": "prompt is too long"}}
     ),
     "a choice with an error": refusal(
-        200,
-        choices=[
-            {
-                "error": {
-                    "message": "prompt is too long: 1600 tokens > 1500",
-                    "code": 400,
-                },
-                "finish_reason": "error",
-                "message": {"content": ""},
-            }
-        ],
+        200, choices=[{"error": {"message": "prompt is too long", "code": 400}}]
     ),
     "no finish reason, no text": completion("", None),
     "no choices": refusal(200, choices=[]),
     "the prompt is repeated": refusal(
         422, detail="invalid", input={"prompt": "a quota of requests per minute"}
     ),
-    "Spanish, context": error("La entrada supera la ventana de contexto."),
     "Chinese": error("提示词超长,请缩短后重试", code="1261"),
-    "Chinese, both": error("输入与输出总长度超过模型上下文长度 1500"),
-    "Chinese, escaped": Reply(
-        json.dumps({"error": {"message": "输入内容过长"}}, ensure_ascii=True).encode(),
-        400,
-    ),
-    "traditional": error("輸入超出模型的長度限制"),
-    "German": error("Die Eingabe überschreitet das Kontextfenster von 1500 Token."),
-    "German, text": error("Der Text ist zu lang."),
-    "French": error(
-        "La requête dépasse la longueur maximale du contexte (1500 jetons)."
-    ),
-    "Spanish": error("El mensaje es demasiado largo: excede el límite de 1500 tokens."),
-    "Japanese": error("入力がコンテキスト長(1500トークン)を超えています。"),
-    "Japanese, text": error("プロンプトが長すぎます。"),
-    "numbers alone": error("Żądanie odrzucone: 1600 / 1500"),
-    "numbers alone, 500": error(
-        "KV cache exhausted: 1600 slots needed, 1500 available", 500
-    ),
-    "an overflow": error("Body buffer overflow", 500),
-    "Italian": error("Il testo è troppo lungo", 500),
-    "Portuguese": error("O prompt é muito longo", 500),
-    "Russian": error("Запрос слишком длинный", 500),
-    "Polish": error("Prompt jest za długi", 500),
-    "Dutch": error("De prompt is te lang", 500),
-    "Swedish": error("Prompten är för lång", 500),
-    "Korean": error("프롬프트가 너무 깁니다", 500),
-    "a word alone": refusal(422, detail="Ugyldig forespørsel"),
+    "Chinese, escaped": Reply(json.dumps({"error": "输入内容过长"}).encode(), 400),
     "nothing": Reply(b"", 400),
+    **errors(
+        400,
+        "`inputs` must have less than 1500 tokens. Given: 1600",
+        "The input (1600 tokens) is longer than the model's context length (1500 tokens).",
+        "Prompt length (1600) exceeds maximum input length (1500). Set truncate_input",
+        "Request length 1600 exceed session_len 1500",
+        "input length and `max_tokens` exceed context limit: 1600 + 1024 > 1500, decrease input length or `max_tokens`",
+        "Range of input length should be [1, 1500]",
+        "This model's maximum prompt length is 1500 but the request contains 1600 tokens.",
+        "Conversation too long",
+        "Prompt has 1600 tokens, but only 1500 tokens are supported",
+        "La entrada supera la ventana de contexto.",
+        "输入与输出总长度超过模型上下文长度 1500",
+        "輸入超出模型的長度限制",
+        "Die Eingabe überschreitet das Kontextfenster von 1500 Token.",
+        "Der Text ist zu lang.",
+        "La requête dépasse la longueur maximale du contexte (1500 jetons).",
+        "El mensaje es demasiado largo: excede el límite de 1500 tokens.",
+        "入力がコンテキスト長(1500トークン)を超えています。",
+        "プロンプトが長すぎます。",
+        "Żądanie odrzucone: 1600 / 1500",
+    ),
+    **errors(
+        500,
+        "Requested tokens (1600) exceed context window of 1500",
+        "context shift is disabled",
+        "KV cache exhausted: 1600 slots needed, 1500 available",
+        "Body buffer overflow",
+        "Il testo è troppo lungo",
+        "O prompt é muito longo",
+        "Запрос слишком длинный",
+        "Prompt jest za długi",
+        "De prompt is te lang",
+        "Prompten är för lång",
+        "프롬프트가 너무 깁니다",
+    ),
 }
 
 
@@ -280,79 +204,55 @@ ANSWERS = {
     "OpenAI": error(
         "max_tokens is too large: 8000. This model supports at most 4096 completion tokens, whereas you provided 8000.",
         param="max_tokens",
-        code="invalid_value",
     ),
     "OpenAI, context": error(
         "This model's maximum context length is 4097 tokens. However, you requested 9600 tokens (1600 in the messages, "
         "8000 in the completion). Please reduce the length of the messages or completion.",
         code="context_length_exceeded",
     ),
-    "vLLM": error(
-        "'max_tokens' or 'max_completion_tokens' is too large: 8000. This model's maximum context length is 4096 "
-        "tokens and your request has 1600 input tokens (8000 > 4096 - 1600)."
-    ),
     "TGI": refusal(
         422,
         error="Input validation error: `max_new_tokens` must be <= 512. Given: 8000",
     ),
-    "Anthropic": error(
-        "max_tokens: 8000 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307"
-    ),
-    "Gemini": error(
-        "Unable to submit request because it has a maxOutputTokens value of 8000 but the supported range is from 1 "
-        "(inclusive) to 4097 (exclusive)."
-    ),
-    "Groq": error(
-        "`max_tokens` must be less than or equal to `4096`, the maximum value for `max_tokens` is less than the "
-        "`context_window` for this model",
-        param="max_tokens",
-    ),
-    "DeepSeek": error(
-        "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]"
-    ),
-    "DashScope": error(
-        "Range of max_tokens should be [1, 4096]", code="invalid_parameter_error"
-    ),
     "Bedrock": refusal(
-        message="The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum "
-        "tokens value that is lower than 4096."
+        message="The maximum tokens you requested exceeds the model limit of 4096."
     ),
     "FastAPI": refusal(
         422,
         detail=[
             {
-                "type": "less_than_equal",
                 "loc": ["body", "max_tokens"],
                 "msg": "Input should be less than or equal to 4096",
                 "input": 8000,
-                "ctx": {"le": 4096},
             }
         ],
     ),
-    "English": error("response length too long"),
-    "Ollama": error("num_predict 8000 is more than 4096"),
-    "Chinese": error("输出长度不能超过 4096"),
-    "German": error("Die Ausgabe darf höchstens 4096 Token lang sein."),
-    "French": error("La sortie ne peut pas dépasser 4096 jetons."),
-    "Spanish": error("La respuesta no puede superar 4096 tokens."),
-    "Japanese": error("出力トークン数は 4096 を超えてはいけません。"),
-    "Italian": error("La risposta non può superare 4096 token."),
-    "Portuguese": error("A resposta não pode ultrapassar 4096 tokens."),
-    "Russian": error("Максимальная длина ответа — 4096 токенов."),
-    "Korean": error("출력 토큰 수는 4096을 초과할 수 없습니다."),
-    "Titan": error("maxTokenCount: 8000 is not less or equal to 4096"),
     "MiniMax": refusal(
-        200,
-        base_resp={
-            "status_code": 2013,
-            "status_msg": "tokens_to_generate must be at most 4096",
-        },
+        200, base_resp={"status_msg": "tokens_to_generate must be at most 4096"}
     ),
-    "numbers alone": error(
-        "You asked for 8000 in the reply; this deployment allows 4096"
-    ),
-    "status 200": refusal(
-        200, error={"message": "max_tokens must be <= 4096", "code": 400}
+    **errors(
+        400,
+        "'max_tokens' or 'max_completion_tokens' is too large: 8000. This model's maximum context length is 4096 "
+        "tokens and your request has 1600 input tokens (8000 > 4096 - 1600).",
+        "max_tokens: 8000 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307",
+        "Unable to submit request because it has a maxOutputTokens value of 8000 but the supported range is from 1 "
+        "(inclusive) to 4097 (exclusive).",
+        "`max_tokens` must be less than or equal to `4096`, the maximum value for `max_tokens` is less than the "
+        "`context_window` for this model",
+        "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]",
+        "response length too long",
+        "num_predict 8000 is more than 4096",
+        "maxTokenCount: 8000 is not less or equal to 4096",
+        "You asked for 8000 in the reply; this deployment allows 4096",
+        "输出长度不能超过 4096",
+        "Die Ausgabe darf höchstens 4096 Token lang sein.",
+        "La sortie ne peut pas dépasser 4096 jetons.",
+        "La respuesta no puede superar 4096 tokens.",
+        "出力トークン数は 4096 を超えてはいけません。",
+        "La risposta non può superare 4096 token.",
+        "A resposta não pode ultrapassar 4096 tokens.",
+        "Максимальная длина ответа — 4096 токенов.",
+        "출력 토큰 수는 4096을 초과할 수 없습니다.",
     ),
 }
 
@@ -369,48 +269,39 @@ def test_a_limit_of_the_answer_is_no_word_on_the_prompt(name: str, text: str) ->
 
 # What has another reason, with long prompts too.
 OTHERS = {
-    "time": error("the request took too long"),
-    "no such field": error("Unrecognized request argument supplied: max_tokens"),
-    "type": error("max_completion_tokens: must be a string"),
     "rate": error(
         "Request too large for this model on tokens per minute (TPM): Limit 1500, Requested 1600",
         413,
-        code="rate_limit_exceeded",
     ),
-    "filter": error(
-        "The prompt triggered the content management policy.", code="content_filter"
+    **errors(
+        400,
+        "the request took too long",
+        "Unrecognized request argument supplied: max_tokens",
+        "max_completion_tokens: must be a string",
+        "The prompt triggered the content management policy.",
+        "temperature 2048 must be below 2",
+        "请求频率超过限制",
+        "超过并发限制",
+        "1分あたりのリクエスト数の上限を超えています。",
+        "Anfragelimit überschritten: höchstens 60 Anfragen pro Minute.",
+        "Vous avez dépassé la limite de requêtes par minute.",
+        "Ha excedido su cuota.",
+        "Token limit of 1500 tokens/min exceeded by this request of 1600",
+        "You exceeded your daily token limit of 1500 tokens",
+        "request reached max organization concurrency: 1500, current 1600",
+        "Budget has been exceeded! Current cost: 1600, Max budget: 1500",
+        "Invalid 'stop': array too long. Expected an array with maximum length 4",
+        "API key string too long",
+        "excede el tamaño",
     ),
-    "field": error(
-        "Unsupported value: 'temperature' does not support 0 with this model."
+    **errors(
+        500,
+        "oops",
+        "CUDA out of memory. Tried to allocate 20.00 GiB",
+        "显存不足",
+        "Keine Antwort vom Modell",
+        "模型生成失败",
     ),
-    "numbers": error("temperature 2048 must be below 2"),
-    "broken": error("oops", 500),
-    "Chinese rate": error("请求频率超过限制"),
-    "Chinese concurrency": error("超过并发限制"),
-    "Chinese balance": error("余额不足,超出限制"),
-    "Japanese rate": error("1分あたりのリクエスト数の上限を超えています。"),
-    "German rate": error(
-        "Anfragelimit überschritten: höchstens 60 Anfragen pro Minute."
-    ),
-    "French rate": error("Vous avez dépassé la limite de requêtes par minute."),
-    "Spanish quota": error("Ha excedido su cuota."),
-    "no memory": error("CUDA out of memory. Tried to allocate 20.00 GiB", 500),
-    "no memory, Chinese": error("显存不足", 503),
-    "tokens a minute": error(
-        "Token limit of 1500 tokens/min exceeded by this request of 1600"
-    ),
-    "a day": error("You exceeded your daily token limit of 1500 tokens"),
-    "concurrency": error(
-        "request reached max organization concurrency: 1500, current 1600"
-    ),
-    "budget": error("Budget has been exceeded! Current cost: 1600, Max budget: 1500"),
-    "a stop": error(
-        "Invalid 'stop': array too long. Expected an array with maximum length 4"
-    ),
-    "a key": error("API key string too long"),
-    "no answer": error("Keine Antwort vom Modell", 500),
-    "Chinese failure": error("模型生成失败", 500),
-    "an excess in another language": error("excede el tamaño"),
 }
 
 
@@ -490,16 +381,20 @@ def test_what_is_suspected_is_tried_once_with_a_shorter_prompt() -> None:
     assert lengths_of == [7200, short[0], 7201, 7201, 7000, short[1]]
 
 
-def test_a_refusal_of_a_prompt_no_longer_than_an_answered_one_is_not_of_its_length() -> (
-    None
-):
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [(Reply(b"", 400), Outcome.HARNESS_ERROR), (completion(""), None)],
+)
+def test_a_refusal_of_a_prompt_no_longer_than_an_answered_one_is_not_of_its_length(
+    reply: Reply, outcome: Outcome | None
+) -> None:
     def picky(received: Received) -> Reply:
-        refused = received.prompt.startswith("not")
-        return Reply(b"", 400) if refused else completion("yes")
+        refused = received.prompt.startswith("not") and len(received.prompt) > 1000
+        return reply if refused else completion("yes")
 
     with OpenAIServer(picky) as server:
         outcomes = outcomes_of(server, LONG, f"not {LONG[:7000]}")
-    assert outcomes == [None, Outcome.HARNESS_ERROR]
+    assert outcomes == [None, outcome]
 
 
 @pytest.mark.parametrize("body", [{"choices": None}, {"msg": "upstream busy"}, {}])
@@ -512,19 +407,9 @@ def test_a_reply_without_choices_is_no_word_on_the_prompt(body: dict[str, Any]) 
 # In a run
 
 
-def judge(_: Trial, response: Response) -> Score:
-    if response.refused:
-        return Score(Outcome.REFUSED, 0)
-    return Score(Outcome.CORRECT, 1)
-
-
 def questions(lengths: list[int], max_tokens: int = 1024) -> Trials:
-    def render(trial: Trial) -> Prompt:
-        text = f"{trial.problem} ".ljust(int(str(trial.factors["length"])), "x")
-        return prompt(text, max_tokens=max_tokens)
-
-    items = [Trial(f"q{n}", {"length": length}) for n, length in enumerate(lengths)]
-    return Trials(items, render, {"strict": judge})
+    texts = [f"q{n} ".ljust(length, "x") for n, length in enumerate(lengths)]
+    return trials_of(*[prompt(text, max_tokens=max_tokens) for text in texts])
 
 
 @pytest.fixture
@@ -552,23 +437,23 @@ def test_silence_on_the_longest_prompts_means_that_they_do_not_fit(
         results = asked(server, trials)
         with refused(IncompleteError, "2 of 5", "served", "empty"):
             asked(server, trials, "raise")
+        server.behaviour = lambda _: completion("")
+        assert counts_of(asked(server, questions([310, 9010]))) == {"refused": 2}
     assert counts_of(results) == {"correct": 2, "refused": 1, "does not fit": 2}
 
 
-def test_within_minutes_what_does_not_fit_counts_as_not_asked(served: Served) -> None:
+@pytest.mark.parametrize("reply", [completion(""), PROMPTS["OpenAI"]])
+def test_within_minutes_what_does_not_fit_counts_as_not_asked(
+    reply: Reply, served: Served
+) -> None:
     trials, store = questions([300, 9000]), served.store
     budget = Budget(until=time.monotonic() + 600)
-    with OpenAIServer(lengths(6000, completion(""))) as server:
+    with OpenAIServer(lengths(6000, reply)) as server:
         path = served.rows(server)
         replies = ask(trials, ["served"], store=store, registry=path, budget=budget)
     results = score(trials, replies, store=store)
     assert counts_of(results) == {"correct": 1, "skipped": 1}
     assert [part.why for part in results.not_run] == [DOES_NOT_FIT]
-
-
-def test_silence_on_every_prompt_is_a_refusal(asked: Callable[..., Results]) -> None:
-    with OpenAIServer(lambda _: completion("")) as server:
-        assert counts_of(asked(server, questions([300, 9000]))) == {"refused": 2}
 
 
 def test_overload_and_cut_replies_are_two_counts(asked: Callable[..., Results]) -> None:
@@ -609,6 +494,9 @@ def test_a_limit_of_answers_ends_no_other_paper(asked: Callable[..., Results]) -
         with refused(IncompleteError, "50 of 50", "served", words):
             asked(server, long, "raise")
         assert counts_of(asked(server, short)) == {"correct": 50}
+        server.behaviour = lengths(6000, PROMPTS["OpenAI"])
+        results = asked(server, questions([7000] * 50))
+    assert counts_of(results) == {"does not fit": 50}
 
 
 def test_an_error_of_the_server_on_one_answer_stops_no_other(
@@ -625,17 +513,10 @@ def test_an_error_of_the_server_on_one_answer_stops_no_other(
     assert counts == {"correct": 19, "harness error": 1}
 
 
-def test_prompts_that_do_not_fit_end_no_run(asked: Callable[..., Results]) -> None:
-    with OpenAIServer(lengths(6000, PROMPTS["OpenAI"])) as server:
-        results = asked(server, questions([7000] * 50 + [300]))
-    assert counts_of(results) == {"correct": 1, "does not fit": 50}
-
-
 @pytest.mark.parametrize(
     "body",
     [
         {"content": [{"type": "text", "text": "hello, messages too long"}]},
-        {"output": {"text": "a prompt of too long context length"}},
         {"candidates": [{"text": "max_tokens 512 is too large"}]},
     ],
 )
