@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 import shutil
 import signal
@@ -11,7 +12,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -52,8 +52,10 @@ def key(number: int) -> str:
     return f"{number:032x}"
 
 
-def put(store: Store, number: int, text: str = "x", **facts: Any) -> None:
-    store.put(key(number), "m", Response(text, "stop", **facts))
+def put(
+    store: Store, number: int, text: str = "x", name: str = "m", **facts: Any
+) -> None:
+    store.put(key(number), name, Response(text, "stop", **facts))
 
 
 def fill(path: Path, count: int) -> None:
@@ -88,35 +90,40 @@ def test_missing_keeps_order_and_an_answer_is_never_replaced(tmp_path: Path) -> 
         odd = [5, *(n for n in range(2999, -1, -2) if n != 5)]
         assert store.missing(map(key, wanted)) == [*map(key, odd)]
         stored = {key(n): response for n, response in rows}
-        assert store.get(map(key, wanted)) == stored | {
-            key(0): Response("first", "stop")
-        }
+        stored[key(0)] = Response("first", "stop")
+        assert store.get(map(key, wanted)) == stored
         assert store.count() == 1500
         assert store.counts_by_model() == {"a": 499, "b": 1000, "m": 1}
 
 
-CHILD = textwrap.dedent(
-    """
-    import sys
-    from pathlib import Path
-    from codestress.inference.store import Store
-    from codestress.types import Response
+CHILD = """
+import resource
+import sys
+from pathlib import Path
+from test_store import Store, put
 
-    path, first, last = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    with Store(path) as store:
-        for number in range(first, last):
-            store.put(f"{number:032x}", "m", Response("x" * 300, "stop"))
-            print(number, flush=True)
-    """
-)
+first, last, most = map(int, sys.argv[2:])
+if most:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+with Store(Path(sys.argv[1])) as store:
+    for number in range(first, last):
+        put(store, number, "x" * 300)
+        print(number, flush=True)
+"""
 
 
 def child(
-    path: Path, first: int, last: int, said: TextIO | None = None
+    path: Path, first: int, last: int, said: TextIO | None = None, most: int = 0
 ) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CHILD, str(path), str(first), str(last)]
+    """A process that stores answers and prints their numbers, in files of at most so many bytes."""
+    here = Path(__file__).parent
+    numbers = map(str, (first, last, most))
     return subprocess.Popen(
-        command, stdout=said or subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", CHILD, str(path), *numbers],
+        stdout=said or subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])},
     )
 
 
@@ -145,15 +152,7 @@ def test_what_was_said_to_be_on_disk_survives_kill_9(tmp_path: Path) -> None:
                 time.sleep(0.01)
             process.send_signal(signal.SIGKILL)
             process.wait()
-        whole = [
-            int(line)
-            for line in log.read_text().splitlines(keepends=True)
-            if line.endswith("\n")
-        ]
-        assert len(whole) > 1
-        with Store(path) as store:
-            assert store.missing(map(key, whole)) == []
-            assert store.faults() == []
+        check_stored(path, log)
 
 
 def of_version(path: Path, version: int) -> None:
@@ -161,18 +160,26 @@ def of_version(path: Path, version: int) -> None:
     by_hand(path, f"PRAGMA user_version={version}")
 
 
+def check_stored(path: Path, log: Path) -> None:
+    """What a process said to be on disk is there."""
+    lines = log.read_text().splitlines(keepends=True)
+    whole = [int(line) for line in lines if line.endswith("\n")]
+    assert len(whole) > 1
+    with Store(path) as store:
+        assert store.missing(map(key, whole)) == []
+        assert store.faults() == []
+
+
 @pytest.mark.parametrize(
     ("make", "remedy"),
     [
         (lambda path: path.write_text("These are my notes. " * 300), ".recover"),
-        (
-            lambda path: path.write_bytes(b"SQLite format 3\0" + bytes(5000)),
-            ".recover",
-        ),
+        (lambda path: path.write_bytes(b"SQLite format 3\0" + bytes(5000)), ".recover"),
         (lambda path: by_hand(path, "CREATE TABLE other (x)"), "CODESTRESS_STORE"),
         (lambda path: of_version(path, 1), "CODESTRESS_STORE"),
         (lambda path: of_version(path, 99), "CODESTRESS_STORE"),
         (lambda path: path.mkdir(), "CODESTRESS_STORE"),
+        (lambda path: truncated(path), ".recover"),
     ],
 )
 def test_a_file_that_is_no_store_is_refused_and_kept(
@@ -182,7 +189,7 @@ def test_a_file_that_is_no_store_is_refused_and_kept(
     make(path)
     before = path.read_bytes() if path.is_file() else b""
     with refused(StoreError, "s.sqlite", remedy), Store(path) as store:
-        store.count()
+        store.get(map(key, range(2000)))
     assert (path.read_bytes() if path.is_file() else b"") == before
 
 
@@ -195,6 +202,11 @@ def damaged(path: Path) -> int:
     content[page * 4096 : (page + 1) * 4096] = b"\x5a" * 4096
     path.write_bytes(content)
     return len(content)
+
+
+def truncated(path: Path) -> None:
+    size = damaged(path)
+    path.write_bytes(path.read_bytes()[: size // 2 // 4096 * 4096])
 
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="needs the sqlite3 program")
@@ -238,35 +250,6 @@ def test_what_sqlite_cannot_hold_stops_nobody(tmp_path: Path) -> None:
         put(store, 3)
 
 
-def test_a_truncated_store_is_refused_when_it_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    size = damaged(path)
-    path.write_bytes(path.read_bytes()[: size // 2 // 4096 * 4096])
-    with refused(StoreError, "s.sqlite", ".recover"), Store(path) as store:
-        store.get([key(n) for n in range(2000)])
-
-
-FULL = textwrap.dedent(
-    """
-    import resource, sys
-    from pathlib import Path
-    from codestress.errors import StoreError
-    from codestress.inference.store import Store
-    from codestress.types import Response
-
-    with Store(Path(sys.argv[1])) as store:
-        for number in range(20):
-            store.put(f"{number:032x}", "m", Response("x" * 2000, "stop"))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
-        try:
-            for number in range(300):
-                store.put(f"{1000 + number:032x}", "m", Response("x" * 2000, "stop"))
-        except StoreError as error:
-            print(error)
-    """
-)
-
-
 def test_a_store_that_another_holds_is_waited_for_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,34 +273,30 @@ def test_a_store_that_another_holds_is_waited_for_and_said(
 
 
 def test_a_full_disk_is_said_and_loses_nothing_that_was_stored(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(path)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    names(done.stdout, "s.sqlite", "disk")
+    path, log = tmp_path / "s.sqlite", tmp_path / "full.log"
+    with log.open("w") as said:
+        process = child(path, 0, 3000, said, most=150_000)
+        names(process.communicate(timeout=600)[1], "s.sqlite", "disk")
+    check_stored(path, log)
     with Store(path) as store:
-        assert store.missing([key(n) for n in range(20)]) == []
         put(store, 9999)
 
 
 def test_the_rate_is_that_of_the_last_answers_and_a_clock_that_jumps_gives_none(
     tmp_path: Path,
 ) -> None:
-    with Store(tmp_path / "s.sqlite") as store:
-        assert store.rate("m") is None
-        for number in range(11):
-            at = f"2026-01-01T00:00:{2 * number:02}+00:00"
-            put(store, number, answered_at=at)
-        assert store.rate("m") == pytest.approx(10 / 20)
-        assert store.rate("other") is None
-    with Store(tmp_path / "back.sqlite") as store:
-        at = "2026-01-02T00:00:00+00:00"
-        for number, time in enumerate((at, at, "no time at all")):
-            put(store, number, answered_at=time)
-        assert store.rate("m") is None
+    def rate(name: str, *times: str) -> float | None:
+        with Store(tmp_path / name) as store:
+            for number, answered_at in enumerate(times):
+                put(store, number, answered_at=answered_at)
+            assert store.rate("other") is None
+            return store.rate("m")
+
+    at = "2026-01-02T00:00:{:02}+00:00"
+    steady = [at.format(2 * number) for number in range(11)]
+    assert rate("s.sqlite", *steady) == pytest.approx(10 / 20)
+    assert rate("none.sqlite") is None
+    assert rate("back.sqlite", at.format(0), at.format(0), "no time at all") is None
 
 
 CELLS = {
@@ -388,23 +367,20 @@ def test_store_verify_names_what_changed(
     manifest.write_text(json.dumps({"sha256": sha256_of_files(folder)}))
     fill(path, 20)
 
-    def verified(*options: str) -> tuple[int, str]:
-        said = CliRunner().invoke(answers.store, ["verify", *options])
-        return said.exit_code, said.output
+    def verify(*named: str, option: str = "") -> None:
+        done = CliRunner().invoke(answers.store, ["verify", *filter(None, [option])])
+        assert done.exit_code == bool(named)
+        names(done.output, *named)
 
-    assert verified()[0] == 0
+    verify()
     table.write_text("a\n2\n")
     by_hand(path, CHANGE.format("text", "x'00'"), key(3))
-    status, said = verified()
-    assert status == 1
-    names(said, key(3), "table.csv")
-    verified("--repair")
+    verify(key(3), "table.csv")
+    verify("table.csv", option="--repair")
     table.write_text("a\n1\n")
-    assert verified()[0] == 0
+    verify()
     manifest.write_text("[1]")
-    status, said = verified()
-    assert status == 1
-    names(said, "manifest.json")
+    verify("manifest.json")
 
 
 PLAIN, LOCAL = "http://a.example/v1", "http://localhost:8000/v1"
@@ -441,14 +417,15 @@ def test_answers_belong_to_their_server(
         facts = {"engine": "openai", "id": "m", "revision": revision}
         return ModelEntry(name=name, settings=settings, **facts)
 
+    address, variable = now
     monkeypatch.delenv("GPU", raising=False)
     with Store(tmp_path / "s.sqlite") as store:
-        put_by = server_of(entry("one", then))
-        store.put(key(1), "one", Response("4", "stop", server=put_by))
-        store.put(key(2), "one", Response("4", "stop"))  # nobody knows where from
-        if now[1]:
-            monkeypatch.setenv("GPU", now[0])
-        row = entry("one" if same_row else "two", then if now[1] else now[0], now[1])
+        put(store, 1, name="one", server=server_of(entry("one", then)))
+        put(store, 2, name="one")  # nobody knows where from
+        if variable:
+            monkeypatch.setenv(variable, address)
+            address = then
+        row = entry("one" if same_row else "two", address, variable)
         assert len(store.get([key(2)], belongs(row))) == 1
         elsewhere = refused(EngineError, "one", row.name, "revision")
         with nullcontext() if counts else elsewhere:
