@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import http.server
 import os
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,25 +52,28 @@ def models(url: str) -> list[str]:
 class Proxy(OpenAIServer):
     """Takes requests to other servers, as proxies do, and answers them itself."""
 
-    def reply(
-        self, method: str, path: str, headers: dict[str, str], content: bytes
-    ) -> Reply:
+    def reply(self, method: str, path: str, *request: Any) -> Reply:
         self.counts[path] += 1
         path = path.removeprefix("http://model.example")
-        return super().reply(method, path, headers, content)
+        return super().reply(method, path, *request)
 
     @property
     def url(self) -> str:
         return self.base_url.removesuffix("/v1")
 
 
+def goes_by_proxy(url: str) -> bool:
+    """Whether a proxy that cannot be used is named for a server that is not there."""
+    with pytest.raises(EngineError) as raised:
+        models_of(url, "", 0.5)
+    return "ALL_PROXY" in str(raised.value)
+
+
 # Proxies
 
 
 @pytest.mark.parametrize("no_proxy", [None, "", "example.com", "localhost:1,::2"])
-@pytest.mark.parametrize(
-    "proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "foo", "bad://x"]
-)
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "foo"])
 def test_a_server_on_this_machine_is_asked_directly(
     monkeypatch: pytest.MonkeyPatch, proxy: str, no_proxy: str | None
 ) -> None:
@@ -90,9 +95,7 @@ def test_the_machine_by_its_name_and_by_ipv6_is_this_machine(
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "bad://proxy")
     for host in (socket.gethostname(), "[::1]", "0.0.0.0", "api.localhost"):
-        with pytest.raises(EngineError) as raised:
-            models_of(f"http://{host}:9/v1", "", 1)
-        assert "ALL_PROXY" not in str(raised.value)
+        assert not goes_by_proxy(f"http://{host}:9/v1")
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
@@ -117,12 +120,9 @@ def test_what_no_proxy_names_is_asked_directly(
     monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "bad://proxy")
-    with refused(EngineError, "ALL_PROXY"):
-        models_of("http://203.0.113.9:9/v1", "", 0.2)
+    assert goes_by_proxy("http://203.0.113.9:9/v1")
     monkeypatch.setenv("NO_PROXY", named)
-    with pytest.raises(EngineError) as raised:
-        models_of("http://203.0.113.9:9/v1", "", 0.2)
-    assert "ALL_PROXY" not in str(raised.value)
+    assert not goes_by_proxy("http://203.0.113.9:9/v1")
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,7 @@ def test_what_no_proxy_names_is_asked_directly(
         (f"socks5://me:{SECRET}@px:1080", "socksio"),
         ("socks5h://px", "socksio"),
         (f"gopher://me:{SECRET}@px", "unset"),
-        ("socks4://px", "unset"),
         ("http://", "unset"),
-        ("nonsense://x", "unset"),
         (f"http://{SECRET}:port", "unset"),
         ('"http://px:3128"', "unset"),
         ("http://[::1", "unset"),
@@ -153,9 +151,7 @@ def test_a_proxy_that_cannot_be_used_is_named_where_it_would_be(
             assert asked(ELSEWHERE)
 
 
-@pytest.mark.parametrize(
-    "value", ["socks5://127.0.0.1:9", "foo", "localhost:3128", "bad://x"]
-)
+@pytest.mark.parametrize("value", ["socks5://127.0.0.1:9", "localhost:3128"])
 def test_make_try_looks_for_servers_whatever_proxies_are_set(
     tmp_path: Path, value: str
 ) -> None:
@@ -169,35 +165,30 @@ def test_make_try_looks_for_servers_whatever_proxies_are_set(
 # Certificates
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
     """A file with the key and certificate of a server that no authority knows."""
     if not shutil.which("openssl"):
         pytest.skip("openssl, which makes a certificate, is not here")
-    path = tmp_path_factory.mktemp("tls") / "server.pem"
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
-    files = ["-keyout", f"{path}.key", "-out", f"{path}"]
-    subprocess.run([*command.split(), *names, *files], check=True, capture_output=True)
-    return path
+    command = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "
+        "/CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout server.key -out server.pem"
+    )
+    subprocess.run(command.split(), check=True, capture_output=True, cwd=tmp_path)
+    return tmp_path / "server.pem"
 
 
 @pytest.fixture
 def secure(certificate: Path) -> Iterator[str]:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = b'{"data": [{"id": "secure"}]}'
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
+    """The address of a server with this certificate, whose list of models is the file `v1/models`."""
+    (certificate.parent / "v1").mkdir()
+    (certificate.parent / "v1" / "models").write_text('{"data": [{"id": "secure"}]}')
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, f"{certificate}.key")
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    context.load_cert_chain(certificate, certificate.with_suffix(".key"))
+    handler = functools.partial(
+        http.server.SimpleHTTPRequestHandler, directory=str(certificate.parent)
+    )
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=[0.01])
     thread.start()
@@ -259,8 +250,7 @@ def test_variables_of_openai_s_client_reach_no_other_server(
     for received in server.requests:
         assert SECRET not in str(received.headers)
         assert "basic" not in received.headers.get("authorization", "").lower()
-        marked = {"openai-organization", "openai-project", "x-mine"}
-        assert marked.isdisjoint(received.headers)
+        assert "x-mine" not in received.headers
     assert dict(os.environ) == before
 
 
@@ -293,4 +283,6 @@ def test_a_pasted_address_in_a_row_is_cut_and_said(
     with OpenAIServer() as server:
         monkeypatch.setenv("LOCAL", f" {server.base_url}/chat/completions ")
         assert ask("http://x.example", base_url_env="LOCAL").text
+        monkeypatch.delenv("LOCAL")
+        assert ask(f"{server.base_url}/", base_url_env="LOCAL").text
     names(capsys.readouterr().err, server.base_url)
