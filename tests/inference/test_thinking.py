@@ -12,9 +12,9 @@ from codestress.inference.requests import request_for, request_of
 from codestress.parameters import Asked
 from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
 from codestress.pipeline.plan import make_plan
-from codestress.types import Sampling, Trial, Trials
-from openai_server import OpenAIServer, Received, Reply, completion
-from served import Served, prompt
+from codestress.types import Sampling
+from openai_server import OpenAIServer, completion
+from served import Served, in_two_steps, prompt, trials_of
 
 REGISTRY = load_registry()
 THINKING = {
@@ -38,16 +38,12 @@ def test_the_registry_names_the_models_that_think() -> None:
         for name, entry in REGISTRY.items()
         if entry.architecture.get("category") == "reasoning"
     }
-    assert reasoning <= {*THINKING}
-    others = {
-        "qwq-32b",
-        "deepseek-r1",
-        "o3-mini-low",
-        "o3-mini-high",
-        "gemini-2.5-flash",
-    }
-    assert {name: THINKING[name] for name in others} == dict.fromkeys(others, 32768)
-    assert {*THINKING} == reasoning | others
+    others = dict.fromkeys(
+        ("qwq-32b", "deepseek-r1", "o3-mini-low", "o3-mini-high", "gemini-2.5-flash"),
+        32768,
+    )
+    assert {*THINKING} == reasoning | {*others}
+    assert others.items() <= THINKING.items()
 
 
 @pytest.mark.parametrize(
@@ -83,26 +79,14 @@ def test_a_larger_limit_and_other_models_stay_as_they_are() -> None:
 
 @pytest.mark.slow
 def test_every_step_of_a_trial_goes_out_with_them(served: Served) -> None:
-    limits = []
-
-    def behave(received: Received) -> Reply:
-        limits.append((received.body["model"], received.body["max_tokens"]))
-        return completion("yes")
-
     first, again = prompt("first?", max_tokens=7), prompt("again?", max_tokens=7)
-    trials = Trials(
-        [Trial("one", {})],
-        lambda _: first,
-        {},
-        follow_up=lambda _, responses: again if len(responses) == 1 else None,
-        steps=lambda _: 2,
-    )
-    with OpenAIServer(behave) as server:
-        served.rows(server, "plain")
-        served.run(trials, "plain")
-        served.rows(server, "thinks", row={"max_tokens": 900})
-        served.run(trials, "thinks")
-    assert limits == [("plain", 7)] * 2 + [("thinks", 900)] * 2
+    trials = in_two_steps(trials_of(first), lambda *_: again)
+    with OpenAIServer(lambda _: completion("yes")) as server:
+        for name, tokens in (("plain", 0), ("thinks", 900)):
+            served.rows(server, name, row={"max_tokens": tokens})
+            served.run(trials, name)
+    limits = [received.body["max_tokens"] for received in server.requests]
+    assert limits == [7, 7, 900, 900]
 
 
 def test_a_plan_counts_them(tmp_path: Path) -> None:
