@@ -13,8 +13,8 @@ from codestress.inference.run import run
 from codestress.problems.program import Problem
 from codestress.sandbox import probe
 from codestress.scoring.predictions import score_interpreted
-from codestress.types import Outcome, Prompt, Response, Score, Trial, Trials
-from served import prompt
+from codestress.types import Outcome, Response, Score, Trial
+from served import prompt, trials_of
 from told import refused
 
 CASES = {
@@ -28,30 +28,21 @@ CASES = {
 }
 
 
-def programs() -> Trials:
-    sources = list(CASES)
+def judge(_: Trial, response: Response) -> Score:
+    return score_interpreted(Problem("p", "", "f", "21", "42"), response.text)
 
-    def render(trial: Trial) -> Prompt:
-        return prompt(sources[int(trial.factors["case"] or 0)], "f(21)")
 
-    def judge(_: Trial, response: Response) -> Score:
-        return score_interpreted(Problem("p", "", "f", "21", "42"), response.text)
-
-    return Trials(
-        [Trial(f"p{n}", {"case": n % len(sources)}, seed=n) for n in range(70)],
-        render,
-        {"strict": judge},
-    )
+PROGRAMS = trials_of(*[prompt(code, "f(21)") for code in [*CASES] * 10], judge=judge)
 
 
 @pytest.mark.isolation
 def test_programs_are_run_once_and_their_ends_are_counted(tmp_path: Path) -> None:
-    results = run(programs(), ["python"], store=tmp_path / "s.sqlite")
+    results = run(PROGRAMS, ["python"], store=tmp_path / "s.sqlite")
     assert list(results.answers["outcome_strict"]) == list(CASES.values()) * 10
     assert results.asked == len(CASES)
     by = results.answers["answered_by"][0]
     assert "namespaces" in by or "seccomp" in by
-    again = run(programs(), ["python"], store=tmp_path / "s.sqlite")
+    again = run(PROGRAMS, ["python"], store=tmp_path / "s.sqlite")
     assert again.asked == 0
     assert again.answers.equals(results.answers)
 
@@ -68,4 +59,4 @@ def test_without_isolation_it_says_what_to_do(
     why = "a file outside was read"
     monkeypatch.setattr(probe, "unprotected", lambda *_: {"files": why})
     with refused(SandboxError, why, "CODESTRESS_UNPROTECTED=1"):
-        run(programs(), ["python"], store=tmp_path / "s.sqlite")
+        run(PROGRAMS, ["python"], store=tmp_path / "s.sqlite")
