@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from codestress.report.protocol import deviations, stamp
 from codestress.types import Outcome
 from conftest import artefact_of
 from openai_server import OpenAIServer, Received, Reply, completion, failure
+from served import Served
 from told import names, refused
 
 GPT = "gpt-4.1-2025-04-14"
@@ -69,17 +69,15 @@ def test_the_papers_settings_of_gpt_4_1_stand_in_every_artefact_that_asks_it() -
 
 def test_a_model_is_asked_by_its_own_settings_and_the_others_as_before() -> None:
     plain = Positions(**SMALL, models=["sim-near", "sim-wide"])
-    given = plain.model_copy(
-        update={"per_model": {"sim-wide": OWN | {"max_tokens": 64}}}
-    )
-    before, trials = questions(plain), questions(given)
+    changed = {"per_model": {"sim-wide": OWN | {"max_tokens": 64}}}
+    before, trials = questions(plain), questions(plain.model_copy(update=changed))
     assert trials.items == before.items
-    assert [trials.render(one).digest for one in trials.items] == [
-        before.render(one).digest for one in before.items
-    ]
+    for trial in trials.items:
+        assert trials.render(trial).digest == before.render(trial).digest
     own = trials.of("sim-wide")
-    assert {one.problem for one in own.items} < {one.problem for one in trials.items}
-    assert len({one.problem for one in own.items}) == 2  # an eighth
+    problems = {trial.problem for trial in own.items}
+    assert problems < {trial.problem for trial in trials.items}
+    assert len(problems) == 2  # an eighth
     assert trials.total(["sim-near", "sim-wide"]) == 32 + 4
     prompt = own.render(own.items[0])
     assert (prompt.prefill, prompt.sampling.max_tokens) == ("", 64)
@@ -99,34 +97,21 @@ def test_shares_of_one_model_are_nested_and_drawn_by_the_seed() -> None:
 
 
 def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    served: Served,
 ) -> None:
     def behaviour(received: Received) -> Reply:
         begun = received.body["messages"][-1]["role"] == "assistant"
-        if begun and received.body["model"] == "b":
+        if begun and received.body["model"] == "whole":
             return failure(400, "the last message must not be the assistant's")
         return completion(" 1" if begun else "assert f(1) == 1")
 
-    monkeypatch.setenv("NO_PROXY", "*")
-    path, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
     plain = Positions(**SMALL, models=["begun", "whole"], prefill="assistant")
     given = plain.model_copy(update={"per_model": {"whole": OWN}})
     with OpenAIServer(behaviour) as server:
-        settings = {
-            "base_url": server.base_url,
-            "key_env": "",
-            "prefill": "vllm",
-            "retries": 0,
-        }
-        rows = {
-            name: {"engine": "openai", "id": model, "settings": settings}
-            for name, model in [("begun", "a"), ("whole", "b")]
-        }
-        path.write_text(json.dumps(rows))
+        served.rows(server, *plain.models, prefill="vllm")
         with refused(EngineError, "whole", "must not be the assistant's"):
-            run(questions(plain), plain.models, store=store, registry=path)
-        trials = questions(given)
-        results = run(trials, given.models, store=store, registry=path)
+            served.run(questions(plain), *plain.models)
+        results = served.run(questions(given), *given.models)
     counts = results.counts().values()
     assert [sum(one.values()) for one in counts] == [32, 4]
     assert all(one[Outcome.HARNESS_ERROR.value] == 0 for one in counts)
@@ -169,62 +154,51 @@ def test_a_plan_counts_the_problems_of_each_model(tmp_path: Path) -> None:
     check_windows(artefact, artefact.trials())
 
 
-INTEGER, DICTIONARY, ALIKE = "valid integer", "dictionary", ("prefill", "max_tokens")
+@pytest.mark.parametrize(
+    ("own", "named"),
+    [
+        ("{gpt-4.1: {prefill: user}}", "per_model.gpt-4.1 =|not asked|'{GPT}'"),
+        ("{{GPT}: {prefil: user}}", "per_model.{GPT}|prefil = 'user'|'prefill'"),
+        ("{{GPT}: {prefill: robot}}", "prefill = 'robot'|'assistant' or 'user'"),
+        ("{{GPT}: {max_tokens: lots}}", "max_tokens = 'lots'|valid integer"),
+        ("{{GPT}: {subsample: 2}}", "subsample = 2|equal to 1"),
+        ("{{GPT}: {positions: 5}}", "positions = 5|prefill|max_tokens"),
+        ("3", "per_model = 3|dictionary"),
+        ("{{GPT}: 3}", "per_model.{GPT} = 3|dictionary"),
+        ("{7: {prefill: user}}", "per_model.7|valid string"),
+    ],
+)
+def test_bad_settings_of_one_model(own: str, named: str) -> None:
+    parts = named.replace("{GPT}", GPT).split("|")
+    with refused(ParameterError, "--set", *parts):
+        resolved(f"per_model={own.replace('{GPT}', GPT)}")
 
 
 @pytest.mark.parametrize(
     ("setting", "named"),
     [
-        (
-            "per_model={gpt-4.1: {prefill: user}}",
-            ("--set", "per_model.gpt-4.1 =", "not asked", f"'{GPT}'"),
-        ),
-        (
-            f"per_model={{{GPT}: {{prefil: user}}}}",
-            (f"per_model.{GPT}", "prefil = 'user'", "'prefill'"),
-        ),
-        (
-            f"per_model={{{GPT}: {{prefill: robot}}}}",
-            ("prefill = 'robot'", "'assistant' or 'user'"),
-        ),
-        (
-            f"per_model={{{GPT}: {{max_tokens: lots}}}}",
-            (f"per_model.{GPT}", "max_tokens = 'lots'", INTEGER),
-        ),
-        (f"per_model={{{GPT}: {{subsample: 2}}}}", ("subsample = 2", "equal to 1")),
-        (f"per_model={{{GPT}: {{positions: 5}}}}", ("positions = 5", *ALIKE)),
-        (f"per_model={{{GPT}: {{per_model: 3}}}}", ("per_model = 3", *ALIKE)),
-        ("per_model=3", ("--set", "per_model = 3", DICTIONARY)),
-        (f"per_model={{{GPT}: 3}}", ("--set", f"per_model.{GPT} = 3", DICTIONARY)),
-        ("per_model={7: {prefill: user}}", ("--set", "per_model.7", "valid string")),
-        (
-            "per_model.prefill=user",
-            ("per_model.prefill = 'user'", "'per_model={MODEL: {PARAMETER: V}}'"),
-        ),
-        ("per_modl.x.prefill=user", ("per_modl.x.prefill = 'user'",)),
+        ("per_model.prefill=user", "'per_model={MODEL: {PARAMETER: V}}'"),
+        ("per_modl.x.prefill=user", "per_modl.x.prefill = 'user'"),
     ],
 )
-def test_bad_settings_of_one_model(setting: str, named: tuple[str, ...]) -> None:
-    with refused(ParameterError, *named):
+def test_a_path_of_keys_is_no_setting_of_one_model(setting: str, named: str) -> None:
+    with refused(ParameterError, named):
         resolved(setting)
 
 
 def test_studies_whose_models_are_alike_say_so() -> None:
     with refused(ParameterError, "per_model = {'python'"):
         resolved("per_model={python: {max_tokens: 3}}", name="faultloc/fig05")
+    own = "per_model={sim-wide: {content: bank}}"
     with refused(ParameterError, "content = 'bank'", "max_tokens"):
-        resolved(
-            "per_model={sim-wide: {content: bank}}",
-            models=("sim-wide",),
-            name="faultloc/tab02",
-        )
+        resolved(own, models=("sim-wide",), name="faultloc/tab02")
 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "profiles").mkdir()
-    (tmp_path / "semtrace").mkdir()
-    (tmp_path / "profiles" / "mine.yaml").write_text("description: mine\n")
+    for folder in ("profiles", "semtrace"):
+        (tmp_path / folder).mkdir()
+    profile(tmp_path)
     monkeypatch.setattr(artefact_files, "PARAMS", tmp_path)
     monkeypatch.setattr(artefact_files, "PROFILES", tmp_path / "profiles")
     return tmp_path
@@ -237,13 +211,18 @@ def write(folder: Path, own: str) -> None:
     )
 
 
+def profile(folder: Path, parameters: str = "") -> None:
+    (folder / "profiles" / "mine.yaml").write_text(
+        f"description: mine\nparameters: {{semtrace/*: {{{parameters}}}}}\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("own", "named"),
     [
         ("{sim-wid: {prefill: user}}", (".sim-wid =", "'sim-wide'")),
         ("{sim-wide: {subsample: all}}", (".sim-wide", "subsample = 'all'", "number")),
-        ("{sim-wide: {positions: 3}}", (".sim-wide.positions = 3", *ALIKE)),
-        ("{sim-wide: }", (".sim-wide = None", DICTIONARY)),
+        ("{sim-wide: }", (".sim-wide = None", "dictionary")),
     ],
 )
 def test_bad_settings_in_a_file_name_it(
@@ -267,48 +246,36 @@ def test_settings_win_one_by_one_and_go_with_their_model(files: Path) -> None:
     both = {"sim-wide": half, "sim-near": {"max_tokens": 9}}
     assert own('per_model={"sim-near":{"max_tokens":9}}') == both
     assert own(models=("sim-near",)) == {}
-    (files / "profiles" / "mine.yaml").write_text(
-        "description: mine\nparameters:\n"
-        "  semtrace/*: {models: [sim-wide, sim-flat], per_model: {sim-flat: {max_tokens: 7}}}\n"
+    profile(
+        files, "models: [sim-wide, sim-flat], per_model: {sim-flat: {max_tokens: 7}}"
     )
     assert own() == {"sim-wide": half, "sim-flat": {"max_tokens": 7}}
-    (files / "profiles" / "mine.yaml").write_text(
-        "description: mine\nparameters:\n  semtrace/*: {per_model: {sim-wide: {subsample: none}}}\n"
-    )
+    profile(files, "per_model: {sim-wide: {subsample: none}}")
     place = "profiles/mine.yaml: per_model.sim-wide"
     with refused(ParameterError, place, "subsample = 'none'"):
         own()
 
 
-def test_an_option_reaches_the_artefacts_that_ask_the_model() -> None:
-    both = ["semtrace/fig01", "semtrace/tab03"]
-    own = f"per_model={{{GPT}: {{subsample: 0.25}}}}"
-    chosen = resolve(both, "paper", Overrides(settings=(own,)))
-    assert [getattr(one.parameters, "per_model", None) for one in chosen] == [
-        {GPT: OWN | {"subsample": 0.25}},
-        None,
-    ]
-
-
 def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
-    assert stamp(resolved()) == "as the paper"
-    # What it is anyway.
-    assert (
-        stamp(resolved("per_model={llama-3.1-8b: {max_tokens: 256}}")) == "as the paper"
-    )
-    own = stamp(resolved(f"per_model={{{GPT}: {{subsample: 0.05}}}}"))
+    def stamped(*settings: str, **models: Any) -> str:
+        return stamp(resolved(*settings, **models))
+
+    for settings in (
+        "per_model={llama-3.1-8b: {max_tokens: 256}}",
+        f"per_model={{{GPT}: {{max_tokens: 256.0}}}}",
+    ):
+        assert stamped(settings) == "as the paper"
+    assert stamped() == stamped(models=(GPT,)) == "as the paper"
+    assert stamped("prefill=user", models=(GPT,)) == "as the paper"
+    own = stamped(f"per_model={{{GPT}: {{subsample: 0.05}}}}")
     names(own, "deviates", "subsample 0.05", GPT, "0.125")
-    assert stamp(resolved(models=(GPT,))) == "as the paper"
-    other = resolved(
-        "per_model={llama-3.1-8b: {prefill: user}}",
-        "per_model={gemma-3-12b: {prefill: user}}",
-    )
+    without = stamped(f"per_model={{{GPT}: {{prefill: assistant}}}}", models=(GPT,))
+    names(without, "deviates", "prefill assistant", "user")
+    pair = ("llama-3.1-8b", "gemma-3-12b")
+    other = resolved(*[f"per_model={{{name}: {{prefill: user}}}}" for name in pair])
     names(stamp(other), "deviates", "prefill user", "assistant")
     [both] = deviations(other)
-    assert both.models == ("llama-3.1-8b", "gemma-3-12b")
-    without = resolved(f"per_model={{{GPT}: {{prefill: assistant}}}}", models=(GPT,))
-    names(stamp(without), "deviates", "prefill assistant", "user")
-    assert stamp(resolved("prefill=user", models=(GPT,))) == "as the paper"
+    assert both.models == pair
 
 
 @pytest.mark.parametrize(
@@ -322,9 +289,6 @@ def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
 def test_a_number_is_the_same_however_it_is_written(written: str, same: str) -> None:
     assert resolved(written) == resolved(same)
     assert stamp(resolved(written)) == "as the paper"
-    assert (
-        stamp(resolved(f"per_model={{{GPT}: {{max_tokens: 256.0}}}}")) == "as the paper"
-    )
     with refused(ParameterError, "n_problems = 20.5"):
         resolved("n_problems=20.5")
 
