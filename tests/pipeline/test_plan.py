@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 
-from codestress.inference.registry import REGISTRY, ModelEntry, load_registry
-from codestress.inference.requests import request_for, request_of
+from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.pipeline import plan as planning
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.plan import make_plan
-from codestress.types import Message, Prompt, Response, Sampling, Trial
+from codestress.types import Response
 from told import names
 
 SMALL = (
@@ -85,83 +83,32 @@ def test_a_first_answer_answers_one_request_and_a_finished_run_all_that_is_ever_
 
 def test_another_servers_answers_answer_nothing(tmp_path: Path) -> None:
     """Two rows with one model id have the same keys; each server is asked for itself."""
-    rows = {
-        name: {
+    urls = {"here": "http://127.0.0.1:9/v1", "there": "http://gateway.invalid:9/v1"}
+    entries = load_registry()
+    for name, url in urls.items():
+        row = {
+            "name": name,
             "engine": "openai",
             "id": "m",
-            "settings": {"base_url": f"http://{host}/v1"},
+            "settings": {"base_url": url},
         }
-        for name, host in (("here", "127.0.0.1:9"), ("there", "gateway.invalid:9"))
-    }
-    registry = tmp_path / "models.yaml"
-    known = yaml.safe_load(REGISTRY.read_text("utf-8"))
-    registry.write_text(yaml.safe_dump(rows | known), "utf-8")
-    entries = load_registry(registry)
-    (artefact,) = resolve(
-        ["origin/fig02"], "smoke", Overrides(("here", "there"), ()), entries
-    )
+        entries[name] = ModelEntry.model_validate(row)
+    (artefact,) = resolve(["origin/fig02"], "smoke", Overrides((*urls,), ()), entries)
     store = tmp_path / "s.sqlite"
     here, there = make_plan([artefact], store).rows
     assert (here.answered, here.repeated) == (there.answered, there.repeated) == (0, 0)
     assert here.missing == there.missing == here.requests
     trials = artefact.trials()
+    answer = Response("FINAL ANSWER: dad", "stop", server=urls["there"])
     with Store(store) as responses:
         for trial in trials.items:
             key = request_of(trials, trial, entries["there"]).key
-            answer = Response(
-                "FINAL ANSWER: dad", "stop", server="http://gateway.invalid:9/v1"
-            )
             responses.put(key, "there", answer)
     plan = make_plan([artefact], store)
     here, there = plan.rows
     assert (here.answered, here.missing) == (0, here.requests)
     assert (there.answered, there.missing) == (there.requests, 0)
-    names(plan.errors["origin/fig02"], "http://gateway.invalid:9", "revision")
-
-
-def test_a_later_answer_of_another_server_stops_the_count(tmp_path: Path) -> None:
-    """A trial's second request is looked up as its first one is: for the server that the model's row asks."""
-    entry = ModelEntry.model_validate(
-        {
-            "name": "m",
-            "engine": "openai",
-            "id": "m",
-            "settings": {"base_url": "http://localhost:9/v1"},
-        }
-    )
-    prompts = [
-        Prompt((Message("user", text),), Sampling()) for text in ("first", "second")
-    ]
-    keys = [request_for(entry, prompt).key for prompt in prompts]
-    [other] = artefacts("origin/fig02")
-
-    class Twice(type(other.parameters)):  # type: ignore[misc]
-        def trials(self) -> list[Trial]:
-            return [Trial("p", {})]
-
-        def render(self, _: Trial) -> Prompt:
-            return prompts[0]
-
-        def steps(self, _: Trial) -> int:
-            return 2
-
-        def follow_up(self, _: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-            return prompts[1] if len(responses) == 1 else None
-
-    parameters = Twice(**other.parameters.model_dump())
-    artefact = replace(other, parameters=parameters, models=[entry])
-    for host, ends in (("localhost:9", True), ("gateway.invalid:9", False)):
-        path = tmp_path / f"{ends}.sqlite"
-        for key, server, answered in zip(
-            keys, ("localhost:9", host), (1, 1 + ends), strict=True
-        ):
-            with Store(path) as store:
-                store.put(key, "m", Response("a", "stop", server=f"http://{server}/v1"))
-            [row], errors = make_plan([artefact], path)
-            assert bool(errors) == (server != "localhost:9")
-            answered = 0 if errors else answered
-            assert (row.answered, row.missing) == (answered, 2 - answered)
-    names(errors["origin/fig02"], "gateway.invalid:9")
+    names(plan.errors["origin/fig02"], urls["there"].removesuffix("/v1"), "revision")
 
 
 def test_a_sample_comes_near_to_all_prompts(
