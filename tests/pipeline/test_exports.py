@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from codestress import cli
 from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_for
-from codestress.inference.run import run
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.exports import item_of, write_inspect_task
 from codestress.simulated.engine import answer_text
@@ -22,6 +20,7 @@ from codestress.simulated.reading import Settings, read
 from codestress.types import Message, Prompt, Sampling
 from conftest import artefact_of
 from openai_server import MODEL, OpenAIServer, Received, Reply, as_json, completion_body
+from served import Served
 from told import names, refused
 
 WRONG = {
@@ -61,7 +60,6 @@ def test_items_are_the_requests_that_show_shows(tmp_path: Path) -> None:
     items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     show = ["show", *study, "--limit", "0", "--json"]
     shown = json.loads(runner.invoke(cli.cli, show).stdout)
-    assert len(items) == len(shown)
     for item, request in zip(items, shown, strict=True):
         begun = {"role": "assistant", "content": request["prompt"]["prefill"]}
         assert item["input"] == [*request["prompt"]["messages"], begun]
@@ -92,12 +90,10 @@ def test_what_asks_nothing_is_left_out_and_said(tmp_path: Path) -> None:
 
 def model_reply(paper: str, received: Received) -> tuple[str, str, str]:
     """Text, finish reason and thoughts: right, wrong, of no known form, refused or cut off, by the question."""
-    body = received.body
-    turns = tuple(Message(**message) for message in body["messages"])
+    turns = tuple(Message(**message) for message in received.body["messages"])
     prefill = turns[-1].content if turns[-1].role == "assistant" else ""
-    prompt = Prompt(
-        turns[:-1] if prefill else turns, Sampling(body["temperature"]), prefill
-    )
+    sampling = Sampling(received.body["temperature"])
+    prompt = Prompt(turns[:-1] if prefill else turns, sampling, prefill)
     kind = int(prompt.digest, 16) % 10
     if kind == 5:
         return WRONG[paper], "stop", ""
@@ -123,7 +119,7 @@ def test_inspect_scores_every_item_as_the_kit_does(
     name: str,
     settings: list[str],
     more: list[str],
-    tmp_path: Path,
+    served: Served,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The kit asks a server; inspect_ai's mock model repeats its answers, and knows no other question."""
@@ -131,16 +127,8 @@ def test_inspect_scores_every_item_as_the_kit_does(
         "inspect_ai",
         reason="inspect_ai is missing: pip install -e '.[inspect]' in an environment of its own",
     )
-    from inspect_ai.model import (
-        ChatCompletionChoice,
-        ChatMessageAssistant,
-        ContentReasoning,
-        ContentText,
-        ModelOutput,
-        ModelUsage,
-    )
-
-    artefact, task, items = exported(tmp_path / "tasks", name, *settings)
+    outputs = pytest.importorskip("inspect_ai.model")
+    artefact, task, items = exported(served.folder / "tasks", name, *settings)
     said: dict[str, tuple[str, str, str]] = {}
 
     def behaviour(received: Received) -> Reply:
@@ -150,27 +138,23 @@ def test_inspect_scores_every_item_as_the_kit_does(
         said[json.dumps([turns, *sampling])] = reply
         return as_json(completion_body(text, reason, reasoning_content=thoughts))
 
-    def repeated(
-        messages: list[Any], _tools: Any, _choice: Any, config: Any
-    ) -> ModelOutput:
+    def repeated(messages: list[Any], _tools: Any, _choice: Any, config: Any) -> Any:
         turns = [[message.role, message.text] for message in messages]
         asked = json.dumps([turns, config.temperature, config.max_tokens])
         text, reason, thoughts = said[asked]
-        parts: list[Any] = [ContentReasoning(reasoning=thoughts)] if thoughts else []
-        choice = ChatCompletionChoice(
-            message=ChatMessageAssistant(content=[*parts, ContentText(text=text)]),
+        parts = [outputs.ContentReasoning(reasoning=thoughts)] if thoughts else []
+        parts.append(outputs.ContentText(text=text))
+        choice = outputs.ChatCompletionChoice(
+            message=outputs.ChatMessageAssistant(content=parts),
             stop_reason="max_tokens" if reason == "length" else reason,
         )
         # Without it inspect_ai counts tokens, by a vocabulary from the network.
-        usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return ModelOutput(choices=[choice], usage=usage)
+        usage = outputs.ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return outputs.ModelOutput(choices=[choice], usage=usage)
 
     with OpenAIServer(behaviour) as server:
-        served = {"base_url": server.base_url, "key_env": "", "prefill": "vllm"}
-        row = {"engine": "openai", "id": MODEL, "settings": served}
-        own = {"store": tmp_path / "store.sqlite", "registry": tmp_path / "models.yaml"}
-        own["registry"].write_text(json.dumps({"served": row}))
-        results = run(artefact.trials(), ["served"], **own)
+        served.rows(server, row={"id": MODEL}, prefill="vllm")
+        results = served.run(artefact.trials())
     # Before Python 3.13 inspect_ai finds no task by an absolute path.
     monkeypatch.chdir(task.parent)
     [log] = inspect_ai.eval(
@@ -178,20 +162,19 @@ def test_inspect_scores_every_item_as_the_kit_does(
         model="mockllm/model",
         model_args={"custom_outputs": repeated},
         display="none",
-        log_dir=str(tmp_path / "logs"),
+        log_dir=str(served.folder / "logs"),
     )
     assert log.status == "success", log.error
     samples = sorted(log.samples, key=lambda sample: sample.id)
-    assert len(samples) == len(items) == len(results.answers)
+    assert len(items) == len(samples)
     rules = artefact.trials().judges
     rows = results.answers.to_dict("records")
     for sample, answer in zip(samples, rows, strict=True):
         score = sample.scores["judged"]
         assert sample.metadata["problem"] == answer["problem"]
-        assert score.value == {
-            rule: pytest.approx(answer[f"value_{rule}"], nan_ok=True) for rule in rules
-        }
         for rule in rules:
+            value = pytest.approx(answer[f"value_{rule}"], nan_ok=True)
+            assert score.value[rule] == value
             for field in ("outcome", "detail"):
                 assert score.metadata[rule][field] == answer[f"{field}_{rule}"]
         assert len(sample.metadata["codestress_earlier"]) == len(answer["earlier"])
@@ -203,7 +186,7 @@ def test_inspect_scores_every_item_as_the_kit_does(
     assert outcomes >= {*read, "refused", "truncated", *more}
     assert any(results.answers["earlier"]) == ("skipped" in more)
     [strict] = [score for score in log.results.scores if score.name == "strict"]
-    values = list(results.answers["value_strict"])
-    asked = [value for value in values if not math.isnan(value)]
-    assert strict.metrics["mean"].value == pytest.approx(sum(asked) / len(asked))
-    assert strict.unscored_samples == len(values) - len(asked)
+    values = results.answers["value_strict"]
+    # A mean leaves out what was not asked.
+    assert strict.metrics["mean"].value == pytest.approx(values.mean())
+    assert strict.unscored_samples == values.isna().sum()
