@@ -36,26 +36,24 @@ def test_a_typed_path_is_made_whole(
 def test_an_exported_variable_has_its_earlier_value_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("CODESTRESS_X", "before")
-    with exported("CODESTRESS_X", "outer"):
-        with exported("CODESTRESS_X", "inner"):
-            assert os.environ["CODESTRESS_X"] == "inner"
-        assert os.environ["CODESTRESS_X"] == "outer"
-    assert os.environ["CODESTRESS_X"] == "before"
-    monkeypatch.delenv("CODESTRESS_X")
-    with pytest.raises(KeyError), exported("CODESTRESS_X", "within"):
+    monkeypatch.setenv("X", "before")
+    with exported("X", "outer"):
+        with exported("X", "inner"):
+            assert os.environ["X"] == "inner"
+        assert os.environ["X"] == "outer"
+    assert os.environ["X"] == "before"
+    monkeypatch.delenv("X")
+    with pytest.raises(KeyError), exported("X", "within"):
         raise KeyError
-    assert "CODESTRESS_X" not in os.environ
+    assert "X" not in os.environ
 
 
 @pytest.mark.parametrize(
     ("typed", "kept"),
     [
         ("mine.jsonl", "lib/mine.jsonl"),
-        ("../mine.jsonl", "mine.jsonl"),
-        ("./ä b.jsonl", "lib/ä b.jsonl"),
+        ("../ä b.jsonl", "ä b.jsonl"),
         ("../../beside.jsonl", str(ROOT.parent / "beside.jsonl")),
-        ("/abs/x.jsonl", "/abs/x.jsonl"),
         ("~/x.jsonl", "/home of/x.jsonl"),
         ("generated", "generated"),
     ],
@@ -106,6 +104,17 @@ TYPED = {
 """Variables: what is typed in the folder `here`, and what it means."""
 
 
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A folder with a script in the place of the kit's that tells where it runs and what it gets."""
+    given = " ".join(f'"${name}"' for name in TYPED)
+    script = tmp_path / "bin" / "codestress"
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\npwd; printf '%s\\n' {given} \"$@\"\n")
+    script.chmod(0o755)
+    return script.parent
+
+
 @pytest.mark.slow
 def test_paths_in_the_environment_mean_the_same_in_a_notebook(
     tmp_path: Path,
@@ -150,43 +159,42 @@ def test_a_notebook_that_no_build_starts_refuses_a_relative_path(
     assert f"{tmp_path}/data" in (tmp_path / "out.ipynb").read_text()
 
 
-def test_make_takes_files_whose_names_have_spaces(tmp_path: Path) -> None:
-    (tmp_path / "codestress").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
-    (tmp_path / "codestress").chmod(0o755)
+def test_make_takes_files_whose_names_have_spaces(tools: Path) -> None:
     for words in (["archive", "FILE=~/a b.gz"], ["diff", "A=a b", "B=c"]):
-        done = ran("make", *words, f"BIN={tmp_path}", cwd=ROOT)
+        done = make_at(ROOT, tools, *words)
         typed = [word.partition("=")[2] for word in words[1:]]
-        assert [word for word in done.stdout.splitlines() if word in typed] == typed, (
-            done
-        )
+        taken = [word for word in done.stdout.splitlines() if word in typed]
+        assert taken == typed, done
 
 
-def make_at(here: Path, *words: str, **own: str) -> subprocess.CompletedProcess[str]:
+def make_at(
+    here: Path, tools: Path, *words: str, **own: str
+) -> subprocess.CompletedProcess[str]:
     """`make` as typed in a folder, with variables of its own alone."""
     foreign = ("MAKE", "CODESTRESS_")
     kept = {
         name: text for name, text in os.environ.items() if not name.startswith(foreign)
     }
-    typed = f"cd {shlex.quote(str(here))} && {shlex.join(['make', *words])}"
-    return ran("bash", "-c", typed, env=kept | own)
+    typed = shlex.join(["make", f"BIN={tools}", *words])
+    return ran("bash", "-c", typed, env=kept | own, cwd=here)
 
 
 @pytest.mark.parametrize("directory", [False, True])
 def test_make_takes_paths_from_where_it_was_typed(
-    directory: bool, tmp_path: Path
+    directory: bool, tools: Path, tmp_path: Path
 ) -> None:
-    """Also with `-C`; with a script in the place of the kit's that tells where it runs."""
-    (tmp_path / "bin").mkdir()
-    script = tmp_path / "bin/codestress"
-    given = " ".join(f'"${name}"' for name in TYPED)
-    script.write_text(f"#!/bin/sh\npwd; printf '%s\\n' {given} \"$@\"\n")
-    script.chmod(0o755)
+    """Also with `-C`."""
     here = tmp_path / "here 'ä" if directory else ROOT
     here.mkdir(exist_ok=True)
     how = ["-C", str(ROOT)] if directory else []
-    words = ["plan", f"BIN={tmp_path}/bin", "SET=answers=a.jsonl", "MODELS=m.py:f"]
+    words = [
+        "plan",
+        "SET=answers=a.jsonl",
+        "MODELS=m.py:f",
+        "CODESTRESS_OUTPUTS=../o, p",
+    ]
     own = {"CODESTRESS_DATA": "d/ü", "CODESTRESS_STORE": "/s t"}
-    done = make_at(here, *how, *words, "CODESTRESS_OUTPUTS=../o, p", **own)
+    done = make_at(here, tools, *how, *words, **own)
     lines = [line for line in done.stdout.splitlines() if not line.startswith("make: ")]
     paths = [f"{here}/d/ü", f"{here}/../o, p", "/s t"]
     assert lines[:4] == [str(here), *paths], done
@@ -194,18 +202,15 @@ def test_make_takes_paths_from_where_it_was_typed(
     assert " ".join(lines[4:]) == f"plan {options}"
 
 
-def test_silent_make_elsewhere_refuses_a_relative_path(tmp_path: Path) -> None:
-    (tmp_path / "codestress").write_text('#!/bin/sh\necho "$CODESTRESS_DATA"\n')
-    (tmp_path / "codestress").chmod(0o755)
-
-    def typed(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        return make_at(here, "-s", *words, "plan", f"BIN={tmp_path}")
-
-    for words in (["CODESTRESS_DATA=d e"], ["FILE=a b"], ["A=one"]):
-        done = typed(tmp_path, "-C", str(ROOT), *words)
+def test_silent_make_elsewhere_refuses_a_relative_path(
+    tools: Path, tmp_path: Path
+) -> None:
+    elsewhere = ("-s", "-C", str(ROOT), "plan")
+    for word in ("CODESTRESS_DATA=d e", "FILE=a b", "A=one"):
+        done = make_at(tmp_path, tools, *elsewhere, word)
         assert done.returncode == 2
-        names(done.stderr, f"'{words[0].partition('=')[2]}'")
-    whole = typed(tmp_path, "-C", str(ROOT), "CODESTRESS_DATA=/d e")
-    assert (whole.returncode, whole.stdout) == (0, "/d e\n"), whole
-    here = typed(ROOT, "CODESTRESS_DATA=d")
-    assert here.stdout == f"{ROOT}/d\n", here
+        names(done.stderr, f"'{word.partition('=')[2]}'")
+    whole = make_at(tmp_path, tools, *elsewhere, "CODESTRESS_DATA=/d e")
+    assert (whole.returncode, whole.stdout.splitlines()[1]) == (0, "/d e"), whole
+    here = make_at(ROOT, tools, "-s", "plan", "CODESTRESS_DATA=d")
+    assert here.stdout.splitlines()[1] == f"{ROOT}/d", here
