@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from matplotlib import rcParams
+from matplotlib import rc_context, rcParams
 from test_failures import Project, project  # noqa: F401
 
 from codestress.paths import visible
@@ -114,30 +114,26 @@ def persons(home: Path) -> dict[str, str]:
 def test_a_person_s_settings_and_places_reach_no_result(tmp_path: Path) -> None:
     words = ("build", "origin/fig04", "--profile", "smoke")
     assert codestress(*words, outputs=tmp_path / "plain").returncode == 0
-    temporary = tmp_path / ("long" * 30)
+    home, temporary = tmp_path / "home", tmp_path / ("long" * 30)
     temporary.mkdir()
-    environment = persons(tmp_path / "home")
-    before = sorted((tmp_path / "home").rglob("*"))
-    environment |= {"CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
-    done = ran(
-        *(SCRIPT, *words),
-        env=os.environ | environment | {"TMPDIR": str(temporary)},
-        cwd=tmp_path / "home/own",
-        stdin=subprocess.DEVNULL,
-    )
+    places = {"CODESTRESS_OUTPUTS": str(tmp_path / "own"), "TMPDIR": str(temporary)}
+    environment = os.environ | persons(home) | places
+    before = sorted(home.rglob("*"))
+    at = {"cwd": home / "own", "stdin": subprocess.DEVNULL}
+    done = ran(SCRIPT, *words, env=environment, **at)
     assert done.returncode == 0, done.stdout + done.stderr
     # Nothing is written there either.
-    assert sorted((tmp_path / "home").rglob("*")) == before
+    assert sorted(home.rglob("*")) == before
     assert list(temporary.iterdir()) == []
+    own, plain = (tmp_path / name / "smoke/origin/fig04" for name in ("own", "plain"))
     for name in ("figure.png", "figure.svg", "table.csv", "table.md", "answers.html"):
-        ours = (tmp_path / "outputs/smoke/origin/fig04" / name).read_bytes()
-        assert ours == (tmp_path / "plain/smoke/origin/fig04" / name).read_bytes(), name
+        assert (own / name).read_bytes() == (plain / name).read_bytes(), name
 
     def outputs(folder: Path) -> list[Any]:
-        notebook = nbformat.read(folder / "smoke/origin/fig04/notebook.ipynb", 4)
+        notebook = nbformat.read(folder / "notebook.ipynb", 4)
         return [cell.get("outputs") for cell in notebook.cells]
 
-    assert outputs(tmp_path / "outputs") == outputs(tmp_path / "plain")
+    assert outputs(own) == outputs(plain)
 
 
 @pytest.mark.slow  # `codestress doctor` as a whole, and JupyterLab's start
@@ -159,29 +155,25 @@ def test_doctor_names_what_is_left_aside_and_what_stops_jupyterlab(
 
 @pytest.mark.slow  # starts JupyterLab, three times
 def test_what_stops_jupyterlab_is_named_wherever_it_is_set(tmp_path: Path) -> None:
-    def faults(**variables: str) -> list[str]:
+    def faults(**variables: str) -> str:
         script = "from codestress.pipeline import surroundings as s; print(*s.faulty_jupyter_settings(), sep='\\n')"
         environment = {**os.environ, "HOME": str(tmp_path), **variables}
-        done = ran(sys.executable, "-c", script, env=environment)
-        return done.stdout.split("\n")[:-1]
+        return ran(sys.executable, "-c", script, env=environment).stdout.strip()
 
-    assert faults() == [""]
+    assert faults() == ""
     (tmp_path / "jupyter_server_config.py").write_text("raise SystemExit('bad')")
-    [named] = faults(JUPYTER_CONFIG_PATH=str(tmp_path))
+    named = faults(JUPYTER_CONFIG_PATH=str(tmp_path))
     names(named, tmp_path / "jupyter_server_config.py")
-    [named] = faults(JUPYTER_PORT="abc")
-    names(named, "JUPYTER_PORT", "abc")
+    names(faults(JUPYTER_PORT="abc"), "JUPYTER_PORT", "abc")
 
 
 def test_of_pythonpath_the_kit_s_own_folder_stays(tmp_path: Path) -> None:
     """A clone's own code, in another clone's environment, as `make badge` runs it."""
-    shutil.copytree(
-        ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "lib", tmp_path / "lib", ignore=ignored)
     marked = tmp_path / "lib/codestress/__init__.py"
-    marked.write_text(
-        marked.read_text().replace('__version__ = "', "__version__ = \"the clone's ")
-    )
+    text = marked.read_text()
+    marked.write_text(text.replace('__version__ = "', "__version__ = \"the clone's "))
     persons(tmp_path)
     path = os.pathsep.join((str(tmp_path / "lib"), str(tmp_path / "own")))
     done = ran(SCRIPT, "--version", env=os.environ | {"PYTHONPATH": path})
@@ -190,17 +182,12 @@ def test_of_pythonpath_the_kit_s_own_folder_stays(tmp_path: Path) -> None:
 
 
 def test_a_figure_is_drawn_from_matplotlib_s_defaults() -> None:
-    before = dict(rcParams)
     wanted = styled_figure(2, 1).get_facecolor()
-    try:
-        rcParams.update(
-            {"figure.facecolor": "black", "text.usetex": True, "savefig.dpi": 30}
-        )
+    theirs = {"figure.facecolor": "black", "text.usetex": True, "savefig.dpi": 30}
+    with rc_context(theirs):
         assert styled_figure(2, 1).get_facecolor() == wanted
         assert not rcParams["text.usetex"]
         assert rcParams["savefig.dpi"] == 200
-    finally:
-        rcParams.update(before)
 
 
 SOCKETS = """
@@ -250,24 +237,25 @@ def test_only_the_kit_s_own_repository_has_its_commit(tmp_path: Path) -> None:
         done = ran(sys.executable, "-c", COMMIT, env=environment)
         return done.stdout.strip().split("|")
 
-    for folder in (tmp_path, tmp_path / "own"):
+    own, unpacked = tmp_path / "own", tmp_path / "unpacked"
+    for folder in (tmp_path, own):
         folder.mkdir(exist_ok=True)
         git("init", at=folder)
         git("commit", "--allow-empty", "-m", folder.name, at=folder)
-    (tmp_path / "unpacked").mkdir()
-    known, why = commit_of(tmp_path / "unpacked")
+    unpacked.mkdir()
+    known, why = commit_of(unpacked)
     assert not known
     names(why, "not a git repository")
-    known, why = commit_of(tmp_path / "own")
+    known, why = commit_of(own)
     assert len(known) == 40
     # A hook of another repository runs the build.
     outer = {"GIT_DIR": str(tmp_path / ".git"), "GIT_WORK_TREE": str(tmp_path)}
     outer["GIT_INDEX_FILE"] = str(tmp_path / "no")
-    assert commit_of(tmp_path / "own", **outer) == [known, why]
-    assert commit_of(tmp_path / "unpacked", **outer)[0] == ""
-    refused = commit_of(tmp_path / "own", GIT_TEST_ASSUME_DIFFERENT_OWNER="1")
-    assert not refused[0]
-    names(refused[1], "safe.directory", tmp_path / "own")
+    assert commit_of(own, **outer) == [known, why]
+    assert commit_of(unpacked, **outer)[0] == ""
+    known, why = commit_of(own, GIT_TEST_ASSUME_DIFFERENT_OWNER="1")
+    assert not known
+    names(why, "safe.directory", own)
 
 
 def test_a_clone_has_the_bytes_that_were_committed(tmp_path: Path) -> None:
@@ -279,10 +267,14 @@ def test_a_clone_has_the_bytes_that_were_committed(tmp_path: Path) -> None:
                 assert b"\r\n" not in path.read_bytes() or path.suffix == ".gz", path
 
 
-def tools(notebook: dict[str, Any]) -> dict[str, Any]:
-    """The notebook as hooks and editors leave it."""
+@pytest.mark.slow  # executes a notebook
+def test_a_notebook_saved_by_other_tools_is_built(project: Project) -> None:  # noqa: F811
+    """As hooks and editors leave it."""
+    project.artefact("a")
+    path = project.root / "notebooks/t/a.ipynb"
+    notebook = json.loads(path.read_text())
     notebook["metadata"] = {"vscode": {"interpreter": {"hash": "0"}}}
-    notebook["nbformat_minor"] = 2
+    del notebook["nbformat_minor"]
     for cell in notebook["cells"]:
         cell.pop("id", None)
         cell["metadata"]["collapsed"] = False
@@ -290,18 +282,7 @@ def tools(notebook: dict[str, Any]) -> dict[str, Any]:
             cell["metadata"]["vscode"] = {"languageId": "python"}
             text = {"output_type": "stream", "name": "stdout", "text": ["an old one"]}
             cell.update(execution_count=7, outputs=[text])
-    return notebook
-
-
-@pytest.mark.slow  # executes a notebook
-def test_a_notebook_saved_by_other_tools_is_built(project: Project) -> None:  # noqa: F811
-    project.artefact("a")
-    path = project.root / "notebooks/t/a.ipynb"
-    notebook = tools(json.loads(path.read_text()))
-    del notebook["nbformat_minor"]
-    notebook["cells"][0]["id"] = (
-        "an id with blanks, é, and more than sixty-four characters in it all"
-    )
+    notebook["cells"][0]["id"] = f"an id with blanks, é, and {'more ' * 20}"
     path.write_text(json.dumps(notebook), encoding="utf-8-sig")
     done = project.run("build", kernels=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -322,15 +303,12 @@ def test_values_that_a_build_ignores_are_named_with_the_file_to_edit(
     notebook.metadata.codestress = {"artefact": "t/a", "knobs": knobs}
     nbformat.write(notebook, path)
     assert "JupyterLab" not in project.run("sync").stderr
-    lines = path.read_text().replace("step: int = 300", "step: int = 150")
-    added = "seed: int = 9\\n# Any"
-    path.write_text(lines.replace("# Any", added))
+    text = path.read_text().replace("step: int = 300", "step: int = 150")
+    path.write_text(text.replace("# Any", "seed: int = 9\\n# Any"))
+    sources = {"step = 150": "params/profiles/demo.yaml", "seed = 9": "params/t/a.yaml"}
     for command in (("build",), ("plan",), ("sync", "--check")):
         done = project.run(*command)
-        for value, source in (
-            ("step = 150", "params/profiles/demo.yaml"),
-            ("seed = 9", "params/t/a.yaml"),
-        ):
+        for value, source in sources.items():
             [line] = [line for line in done.stderr.splitlines() if value in line]
             files = ("params/t/a.yaml", "params/t/b.yaml")
             names(line, "notebooks/t/a.ipynb", source, *files)
