@@ -6,9 +6,10 @@ import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from codestress import cli
 from codestress.errors import DataError, EngineError, ParameterError
@@ -16,7 +17,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
-from codestress.pipeline.adopt import adopt
+from codestress.pipeline.adopt import Adopted, adopt
 from codestress.pipeline.artefacts import Artefact
 from codestress.types import Response
 from conftest import artefact_of
@@ -31,51 +32,55 @@ def artefact() -> Artefact:
     return artefact_of("codecrash/tab01", "smoke", settings, models=(MODEL,))
 
 
+def whole(artefact: Artefact) -> dict[str, list[str | None]]:
+    """An answer to each sample of each problem."""
+    items = artefact.trials().items
+    samples = 1 + max(trial.sample for trial in items)
+    return {trial.problem: ["'x'"] * samples for trial in items}
+
+
+def adopted(
+    artefact: Artefact, folder: Path, answers: Any, form: str = "{}", **where: str
+) -> Adopted:
+    """Takes answers of the file `published.json` into the store `s.sqlite`."""
+    file, entry = folder / "published.json", load_registry()[MODEL]
+    file.write_text(json.dumps(answers))
+    return adopt(file, answers, artefact, entry, where, folder / "s.sqlite", form)
+
+
 def test_published_answers_are_taken_once_and_named(
     artefact: Artefact, tmp_path: Path
 ) -> None:
-    entry, trials = load_registry()[MODEL], artefact.trials()
-    problems = list(dict.fromkeys(trial.problem for trial in trials.items))
-    samples = 1 + max(trial.sample for trial in trials.items)
-    file, store = tmp_path / "published.json", tmp_path / "s.sqlite"
-    answers: dict[str, list[str | None]] = {
-        name: ["'x'"] * samples for name in problems[1:]
-    } | {"other": ["1", "2"]}
-    answers[problems[1]][0] = None
-    file.write_text(json.dumps(answers))
+    trials, file = artefact.trials(), tmp_path / "published.json"
+    answers = whole(artefact) | {"other": ["1", "2"]}
+    first, second, *_ = answers
+    del answers[first]
+    answers[second][0] = None
     questions = sum(
-        trial.problem != problems[0]
-        and (trial.problem, trial.sample) != (problems[1], 0)
+        trial.problem != first and (trial.problem, trial.sample) != (second, 0)
         for trial in trials.items
     )
     with refused(DataError, "--form", "None", "{}"):  # each answer would be the same
-        adopt(file, answers, artefact, entry, {}, store, "None")
-    assert not store.exists()
-    found = adopt(file, answers, artefact, entry, {}, store)
+        adopted(artefact, tmp_path, answers, form="None")
+    assert not (tmp_path / "s.sqlite").exists()
+    found = adopted(artefact, tmp_path, answers)
     assert found.taken == questions
     assert found.lacking == len(trials.items) - questions
     assert found.unused == 2 + 1
-    again = adopt(file, answers, artefact, entry, {"perturbation": "van"}, store)
+    again = adopted(artefact, tmp_path, answers, perturbation="van")
     assert again.taken == 0
     assert 0 < again.answered < found.taken
     with refused(ParameterError, "perturbations", "'perturbation'"):
-        adopt(file, answers, artefact, entry, {"perturbations": "van"}, store)
-    with refused(DataError, file, "codecrash/tab01", problems[0], "'sample_0'"):
-        adopt(file, {"sample_0": ["1"]}, artefact, entry, {}, store)
+        adopted(artefact, tmp_path, answers, perturbations="van")
+    with refused(DataError, file, "codecrash/tab01", first, "'sample_0'"):
+        adopted(artefact, tmp_path, {"sample_0": ["1"]})
 
 
 def test_a_figure_from_published_answers_names_their_file(
     artefact: Artefact, tmp_path: Path
 ) -> None:
-    trials = artefact.trials()
-    samples = 1 + max(trial.sample for trial in trials.items)
-    answers: dict[str, list[str | None]] = {
-        trial.problem: ["'x'"] * samples for trial in trials.items
-    }
-    file, store = tmp_path / "published.json", tmp_path / "s.sqlite"
-    file.write_text(json.dumps(answers))
-    adopt(file, answers, artefact, load_registry()[MODEL], {}, store)
-    results = run(trials, [MODEL], store=store)
+    adopted(artefact, tmp_path, whole(artefact))
+    results = run(artefact.trials(), [MODEL], store=tmp_path / "s.sqlite")
     assert results.asked == 0
     [[said]] = results.answered_by().values()
     assert said.startswith("published.json sha256 ")
@@ -94,28 +99,29 @@ def test_rows_without_an_id_are_named(tmp_path: Path) -> None:
 def test_another_server_s_answer_is_no_model_s_own(
     artefact: Artefact, tmp_path: Path
 ) -> None:
-    entry, trials = load_registry()[MODEL], artefact.trials()
-    asked = request_of(trials, trials.items[0], entry)
-    file, path = tmp_path / "published.json", tmp_path / "s.sqlite"
-    file.write_text("{}")
+    trials = artefact.trials()
+    asked = request_of(trials, trials.items[0], load_registry()[MODEL])
     other = Response("4", "stop", server="https://other.example:443/v1")
-    with Store(path) as store:
+    with Store(tmp_path / "s.sqlite") as store:
         store.put(asked.key, MODEL, other)
-    answers = {trials.items[0].problem: ["'x'"]}
     with refused(EngineError, "https://other.example", "revision"):
-        adopt(file, answers, artefact, entry, {}, path)
+        adopted(artefact, tmp_path, {trials.items[0].problem: ["'x'"]})
 
 
 def test_serve_says_what_it_would_start() -> None:
-    done = CliRunner().invoke(
-        cli.cli, ["serve", "llama-3.1-70b", "--dry-run", "--python", "/x/python"]
-    )
+    def serve(name: str, *words: str) -> Result:
+        return CliRunner().invoke(cli.cli, ["serve", name, "--dry-run", *words])
+
+    done = serve("llama-3.1-70b", "--python", "/x/python")
     assert done.exit_code == 0
-    assert "/x/python -m vllm.entrypoints.openai.api_server" in done.output
-    assert "--served-model-name meta-llama/Llama-3.1-70B-Instruct" in done.output
-    assert "--tensor-parallel-size 4" in done.output
+    names(
+        done.output,
+        "/x/python -m vllm.entrypoints.openai.api_server",
+        "--served-model-name meta-llama/Llama-3.1-70B-Instruct",
+        "--tensor-parallel-size 4",
+    )
     for name in ("sim-near", MODEL):
-        done = CliRunner().invoke(cli.cli, ["serve", name, "--dry-run"])
+        done = serve(name)
         assert isinstance(done.exception, ParameterError)
         names(done.exception, name)
 
