@@ -109,10 +109,10 @@ PROMPTS = {
         message="too many tokens: total number of tokens in the prompt cannot exceed 1500 - received 1600. Try "
         "using a shorter prompt"
     ),
-    "status alone": Reply(b"", 413),
     "Baidu, status 200": refusal(
         200, error_code=336103, error_msg="prompt tokens too long"
     ),
+    "status alone": Reply(b"", 413),
     "status 200": refusal(
         200, error={"message": "error", "metadata": {"raw": "prompt is too long"}}
     ),
@@ -241,9 +241,9 @@ ANSWERS = {
         "`context_window` for this model",
         "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]",
         "response length too long",
+        "You asked for 8000 in the reply; this deployment allows 4096",
         "num_predict 8000 is more than 4096",
         "maxTokenCount: 8000 is not less or equal to 4096",
-        "You asked for 8000 in the reply; this deployment allows 4096",
         "输出长度不能超过 4096",
         "Die Ausgabe darf höchstens 4096 Token lang sein.",
         "La sortie ne peut pas dépasser 4096 jetons.",
