@@ -247,12 +247,7 @@ def test_no_unreadable_file_ends_in_a_traceback(console: Console, command: str) 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "a: " + "[" * DEEP,
-        "a: " + "[" * 2000 + "]" * 2000,
-        "- " * 2000,
-        "a: !!timestamp x",
-    ],
+    ["a: " + "[" * DEEP, "a: " + "[" * 2000 + "]" * 2000, "- " * 2000, "!!timestamp x"],
     ids=["deep", "nested", "lists", "no timestamp"],
 )
 def test_what_yaml_may_not_hold(tmp_path: Path, text: str) -> None:
@@ -260,14 +255,6 @@ def test_what_yaml_may_not_hold(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with refused(ParameterError, "a.yaml", "YAML"):
         read_yaml(path)
-
-
-@pytest.mark.parametrize("said", ["NaN", "Infinity", "-1", "null"])
-def test_an_archives_seconds_are_a_time(tmp_path: Path, said: str) -> None:
-    path = tmp_path / "a.jsonl.gz"
-    _pack(path, json.dumps(ROW).replace("1.5", said))
-    with refused(ArchiveError, "a.jsonl.gz", "line 2", "seconds"):
-        list(archive.read_archive(path))
 
 
 def test_an_archives_line_is_read_as_far_as_a_row_may_be_long(tmp_path: Path) -> None:
@@ -283,11 +270,8 @@ def test_an_archives_line_is_read_as_far_as_a_row_may_be_long(tmp_path: Path) ->
 def test_one_row_does_not_stop_the_others(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     row = {"code": "def f(x): return x", "input": "1", "output": "1", "id": "well"}
-    faulty = [
-        json.dumps(row | {"id": "long", "output": "1" * 100_001}),
-        "[" * DEEP,
-        '{"id": 1, "code": []}',
-    ]
+    long = json.dumps(row | {"id": "long", "output": "1" * 100_001})
+    faulty = (long, "[" * DEEP, '{"id": 1, "code": []}')
     path.write_text("\n".join([*faulty, json.dumps(row)]))
     found = read_problems(path)
     assert [one.id for one in found.problems] == ["well"]
@@ -322,10 +306,8 @@ def test_a_models_archive_lies_beside_the_registry(
 
 
 def test_nothing_commands_a_terminal() -> None:
-    assert (
-        printable("a\tb\n\x1b]0;title\x07\x9b2J\r\u202e")
-        == "a\tb\n\\x1b]0;title\\x07\\x9b2J\\r\\u202e"
-    )
+    shown = "a\tb\n\\x1b]0;title\\x07\\x9b2J\\r\\u202e"
+    assert printable("a\tb\n\x1b]0;title\x07\x9b2J\r\u202e") == shown
 
 
 def _pack(path: Path, row: str) -> None:

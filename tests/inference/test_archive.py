@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import math
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,8 @@ def test_what_is_no_archive_is_refused_and_imports_nothing(
         ("two.gz", [*good[:6], *good[5:]], ("line 7", "order")),
         ("less.gz", good[:-1], (39, 40)),
         ("end.gz", sixth(finish_reason="tired"), ("line 6", "finish_reason")),
+        ("nan.gz", sixth(seconds=math.nan), ("line 6", "seconds")),
+        ("minus.gz", sixth(seconds=-1), ("line 6", "seconds")),
         ("row.gz", [*good[:5], "{", *good[6:]], ("line 6",)),
         ("cut.gz", whole[:-50], ("line",)),
         ("cut.jsonl", gzip.decompress(whole)[:-50], ("line 41",)),
