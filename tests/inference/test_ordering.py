@@ -1,4 +1,4 @@
-"""The order of shared prefixes: each computed once, with a cache smaller than the study."""
+"""The order of shared prefixes: each is computed once."""
 
 from __future__ import annotations
 
