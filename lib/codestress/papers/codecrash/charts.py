@@ -1,5 +1,5 @@
-"""CodeCrash's charts: differences to vanilla, reasoning tokens, growing doubt, densities of
-messages, statuses of perturbations, and the published Pass@1."""
+"""CodeCrash's charts: differences to vanilla programs, reasoning tokens, growing doubt,
+densities of messages, statuses of perturbations, and the published Pass@1."""
 
 import math
 from typing import Any
@@ -36,26 +36,31 @@ from .results.conditions import NAMES, row_names, spelled
 from .results.reasoning import Collapse
 
 TALLEST_DRAWN = 7.9
-"""Largest height of a figure in inches, without its title and the notes below it."""
+"""Largest height of a figure in inches, without the title and the notes below the
+figure."""
 STATUSES = {
     "applied": ("#CDEBE1", HATCHES[0]),
     "unchanged": ("#777777", HATCHES[1]),
     "refused": (PUBLISHED, HATCHES[2]),
     "rejected": (WRONG, HATCHES[3]),
 }
-"""Colour and hatch of the bars of each status."""
+"""Colour and hatch of the bars for each status."""
 
 
 def difference_dots(
     points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, name: str
 ) -> Figure:
-    """Draws differences to vanilla as dots with intervals (the paper's tables); returns the figure.
+    """Draw differences to vanilla programs (the paper's tables) as dots with intervals,
+    and return the figure.
 
-    `points` has the columns model, panel, condition, value, low, high. `published` has panel,
-    condition, value, beside (its data set), with a row for each of the paper's models: small grey
-    dots above the row's others, with a bar at their mean, named `name` in the legend. Data sets
-    stand side by side, settings below each other. A condition with a defence (a request to ignore
-    comments, or a clean-up) is a row below its condition without the defence.
+    `points` has the columns model, panel, condition, value, low, high. `published` has
+    a row for each of the paper's models, with the columns panel, condition, value,
+    beside (its data set). These rows are drawn as small grey dots above the dots of
+    `points`, with a bar at their mean, and are named `name` in the legend.
+
+    Panels of different data sets stand side by side, those of different settings below
+    each other. A condition with a defence (a request to ignore comments, or a clean-up)
+    is a row below the same condition without the defence.
     """
     figure, axes = _dots(points, published.assign(slot=0), xlabel)
     style: Any = {"color": PUBLISHED, "zorder": 1}
@@ -73,9 +78,12 @@ def difference_dots(
 
 
 def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
-    """Draws shares in % as dots with intervals (Tables 3, 11 and 12), as `difference_dots` does;
-    returns the figure. `points`: model, panel, condition, value, low, high, and hollow (a second
-    value, drawn as a hollow dot), if any."""
+    """Draw shares in % as dots with intervals (Tables 3, 11 and 12), laid out as by
+    `difference_dots`, and return the figure.
+
+    `points` has the columns model, panel, condition, value, low, high, and optionally
+    hollow (a second value, drawn as a hollow dot).
+    """
     figure, axes = _dots(points, points[:0].assign(beside="", slot=0), xlabel)
     for ax in axes:
         ax.set_xlim(-3, 103)
@@ -84,11 +92,12 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
 
 
 def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
-    """Draws reasoning tokens on a logarithmic scale (Table 4), from the average (filled, with
-    interval) to the maximum (hollow); returns the figure.
+    """Draw numbers of reasoning tokens on a logarithmic scale (Table 4), from the
+    average (filled, with interval) to the maximum (hollow), and return the figure.
 
-    `points`: model, panel, condition, value (the average), low, high, hollow (the maximum).
-    `published`: the same for the paper's models, and beside (its data set), in grey.
+    `points` has the columns model, panel, condition, value (the average), low, high,
+    hollow (the maximum). `published` has the same columns for the paper's models,
+    without low and high, and beside (the data set's name); they are drawn in grey.
     """
     slots, _ = pd.factorize(published["model"])
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
@@ -115,12 +124,14 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
 def _dots(
     points: pd.DataFrame, published: pd.DataFrame, xlabel: str
 ) -> tuple[Figure, dict[Axes, pd.DataFrame]]:
-    """Draws each model's dots in the panels of `points`, a row for each condition: at the value,
-    with its interval; hollow dots, joined to them, show the column `hollow`, if any.
+    """Draw each model's dots in the panels of `points`, a row for each condition: at
+    the value, with the interval. If `points` has the column `hollow`, hollow dots,
+    joined to the filled ones, show it.
 
-    Returns the figure, and its panels, each with the rows of `published` that belong there and
-    their heights in the column `y`: of those with `slot` 0 above the models' dots, then of those
-    with 1, and so on. Panels with the same words after the first comma stand side by side.
+    Return the figure, and a dict from each panel to the rows of `published` that belong
+    there. Their column `y` holds the heights at which to draw: rows with `slot` 0 above
+    the models' dots, those with slot 1 next, and so on. Panels whose titles agree after
+    the first comma stand side by side.
     """
     titles = _together(points["panel"], 2)
     rows = _together(points["condition"], 0)
@@ -155,7 +166,8 @@ def _dots(
 
 
 def _model_dots(ax: Axes, model: str, part: pd.DataFrame, look: Look) -> None:
-    """Draws the dots of `model` in the panel `ax`: those of each row of `part` at its height."""
+    """Draw the dots of `model` in the panel `ax`: for each row of `part`, a dot at the
+    row's height."""
     colour, marker = look
     y = part["y"]
     value, reach = interval(part, "value", 1)
@@ -180,16 +192,17 @@ def _model_dots(ax: Axes, model: str, part: pd.DataFrame, look: Look) -> None:
 
 
 def _together(names: pd.Series, part: int) -> list[str]:
-    """Returns the different `names` in order, but those with the same words before the first comma
-    (`part` 0) or after it (2) one behind the other."""
+    """Return the distinct `names` in order of appearance, but grouped: names that agree
+    before the first comma (`part` 0) or after it (`part` 2) follow each other."""
     kinds, _ = pd.factorize(names.str.partition(", ")[part])
     order = pd.Series(kinds, index=names).sort_values(kind="stable")
     return list(order.index.unique())
 
 
 def _name_panel(ax: Axes, title: str, beside: str = "") -> None:
-    """Writes the first words of `title` above the panel `ax`, and below them in small type those
-    after the first comma and the name of the published data set `beside`, if any."""
+    """Write the words of `title` before the first comma above the panel `ax`. Below
+    them, in small type, write the words after the comma and, if `beside` is not empty,
+    that name of the published data set."""
     first, _, below = title.partition(", ")
     if beside:
         below = f"{below}; published: {beside}".removeprefix("; ")
@@ -206,10 +219,14 @@ def _name_panel(ax: Axes, title: str, beside: str = "") -> None:
 
 
 def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
-    """Draws the growing number of words of doubt in a response (Figure 3), a column wide: the count
-    up to each token, a quadratic fit, which the legend calls rejected where it does not describe
-    the counts, and the start of a collapse (one unit repeated to the end); returns the figure.
-    `response` is the result of `doubt_curve`, `table` that of `growth_table`."""
+    """Draw the growing number of words of doubt in one response (Figure 3), in a figure
+    one column wide, and return the figure.
+
+    The figure shows the count up to each token, its quadratic fit, and the start of a
+    collapse (one unit of text repeated to the end). The legend calls the fit rejected
+    if it does not describe the counts. `response` is the result of `doubt_curve`,
+    `table` that of `growth_table`.
+    """
     figure, [ax] = panels([""], 1, 2.7, WIDTHS["column"])
     fit = table.iloc[0]
     c0, c1, c2 = fit[["c0", "c1", "c2"]]
@@ -226,7 +243,7 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     start = response.collapse_at
     if start is not None:
         label = f"one unit repeated to token {response.tokens:,}"
-        shown = min(response.tokens, 1.2 * start)  # the rest of it is as grey
+        shown = min(response.tokens, 1.2 * start)  # more would be the same grey
         ax.axvspan(start, shown, color="#BBBBBB", alpha=0.5, lw=0, label=label)
         ax.set_xlim(-0.02 * shown, shown)
     asked = f"{response.problem}, {spelled(response.perturbation, code=True)}"
@@ -237,10 +254,11 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
 
 
 def status_bars(table: pd.DataFrame) -> Figure:
-    """Draws the statuses of perturbed programs as stacked bars of shares; returns the figure.
+    """Draw the statuses of perturbed programs as stacked bars of shares, a panel for
+    each data set and language, and return the figure.
 
-    `table`: panel, condition, problems (number of programs), and the counts applied, unchanged,
-    refused, rejected. Each data set and language has a panel.
+    `table` has the columns panel, condition, problems (number of programs), and the
+    counts applied, unchanged, refused, rejected.
     """
     parts = table.groupby("panel", sort=False)
     sizes = parts.size()
@@ -267,10 +285,12 @@ def status_bars(table: pd.DataFrame) -> Figure:
 
 
 def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
-    """Draws results against the density of messages (Figure 4), with a panel for each kind of
-    message; returns the figure. `ylabel` names the results.
+    """Draw results against the density of messages (Figure 4), and return the figure.
+    Each kind of message has a panel of its own for each data set and setting. `ylabel`
+    names the results.
 
-    `points`: model, panel, density (share of the places that get a message), value, low, high.
+    `points` has the columns model, panel, density (share of the places that get a
+    message), value, low, high.
     """
     models = list(points["model"].unique())
     parts = points.groupby("panel", sort=False)
@@ -289,12 +309,13 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
 
 
 def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
-    """Draws what the published Pass@1 leaves open, and returns the figure: ranks of the models on
-    unperturbed programs, and the difference between the data sets in the share that each
-    perturbation costs.
+    """Draw two questions that the published Pass@1 leaves open, and return the figure.
+    Left: the models' ranks on unperturbed programs. Right: the difference between the
+    data sets in the share of the score that each perturbation costs.
 
-    The tables `ranks` and `datasets` are the results of `rankings` and `between_datasets` in
-    `results/leaderboard.py`. The tests do not decide what a hollow mark shows.
+    `ranks` and `datasets` are the results of `rankings` and `between_datasets` in
+    `results/leaderboard.py`. A hollow mark shows a difference that the tests do not
+    decide.
     """
     titles = ["ranks that tests leave open", "more on LiveCodeBench"]
     figure, [left, right] = panels(titles, 2, 4.0)

@@ -1,4 +1,5 @@
-"""CodeCrash: Pass@1 and its differences to vanilla programs (Tables 1, 2, 5 and 7 to 17)."""
+"""CodeCrash: Pass@1 and its differences to vanilla programs (Tables 1, 2, 5 and 7 to
+17)."""
 
 import math
 from collections.abc import Sequence
@@ -33,19 +34,25 @@ from .conditions import (
 
 POINTS = ("points", "points_low", "points_high")
 RELATIVE = ("relative_pct", "relative_low", "relative_high")
-"""Columns of a difference and its interval: in points, and in % of vanilla."""
+"""Columns of a difference to vanilla and of its interval: in percentage points
+(`POINTS`), and in % of vanilla (`RELATIVE`)."""
 TOKENS = ("average_tokens", "tokens_low", "tokens_high", "most_tokens")
 """Columns of a mean number of tokens, its interval, and the largest number."""
 NUMBERS = ["value", "low", "high", "questions", "independent"]
-"""Columns of an estimate (`estimate_row`)."""
+"""Columns of an estimate, in the order of `estimate_row`."""
 PAIRED = ["model", "dataset", "language", "task", "mode", "problem"]
-"""Columns that pair a score with that of the vanilla (unperturbed) program."""
+"""Columns whose values pair a score with the score of the vanilla (unperturbed)
+program."""
 
 
 def paired_scores(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns the rows of `scores_by_problem`, except those of plain vanilla (unperturbed programs,
-    no defence), whose score of the same problem they get in the column `score_before`; problems
-    without it are left out. `rule` is the scoring rule."""
+    """Return the scores of all conditions except plain vanilla (unperturbed programs,
+    no defence). The added column `score_before` holds the plain vanilla score of the
+    same problem.
+
+    The rows are those of `scores_by_problem`; problems without a vanilla score are left
+    out. `rule` is the scoring rule.
+    """
     scores = scores_by_problem(answers, rule)
     vanilla = plain_vanilla(scores)
     before = vanilla[[*PAIRED, "score"]]
@@ -54,14 +61,17 @@ def paired_scores(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Returns a row for each condition in `answers` except plain vanilla, paired with plain vanilla
-    on the problems of both: the result of `paired_differences`. `rule` is the scoring rule. Raises
-    `ParameterError` where no answers can be paired."""
+    """Return the differences to plain vanilla (unperturbed programs, no defence), a row
+    for each other condition in `answers`. Both sides are of the same problems.
+
+    The columns are those of `paired_differences`. `rule` is the scoring rule. Raises
+    `ParameterError` if no answers can be paired.
+    """
     return paired_differences(required_pairs(answers, rule), confidence)
 
 
 def required_pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns the result of `paired_scores`; raises `ParameterError` where it has no row."""
+    """Return the result of `paired_scores`. Raises `ParameterError` if it has no row."""
     pairs = paired_scores(answers, rule)
     if pairs.empty:
         asked = ", ".join(answers["perturbation"].unique())
@@ -72,13 +82,16 @@ def required_pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Returns a row for each condition of `pairs`, the result of `paired_scores`.
+    """Return the differences to plain vanilla, a row for each condition of `pairs`, the
+    result of `paired_scores`.
 
-    Columns: `CELL` (the condition), problems, questions (clusters of problems), independent
-    (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (before and after, 0 to 100),
-    lost_pct (the part of the correct answers before that is no longer correct), points, points_low,
-    points_high, relative_pct, relative_low, relative_high, applied_problems (those that the
-    perturbation was applied to; the others are asked the same question again and lose nothing).
+    Columns: `CELL` (the condition), problems, questions (clusters of problems),
+    independent (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (before
+    and after, 0 to 100), lost_pct (share of the correct vanilla answers that are no
+    longer correct, in %), points, points_low, points_high, relative_pct, relative_low,
+    relative_high, applied_problems (number of problems to which the perturbation was
+    applied; the rest keep program and prompt, and lose nothing).
+
     Intervals at `confidence` are over questions, paired.
     """
     rows = []
@@ -97,10 +110,12 @@ def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
-    """Returns the points to draw from `table`, the result of `differences`, data set by data set and
-    first those without a defence: model, panel,
-    condition, cell (values that select the answers), value, low, high (in % of vanilla if
-    `relative`, else in points)."""
+    """Return the points to draw from `table`, the result of `differences`, sorted by
+    data set, then with rows without a defence first.
+
+    Columns: model, panel, condition, cell (values that select the answers), value, low,
+    high (in % of vanilla if `relative`, else in percentage points).
+    """
     placed = named(table)
     placed["place"], _ = pd.factorize(table["dataset"])
     placed = placed.sort_values(["place", "ignore", "refactor"], kind="stable")
@@ -108,15 +123,16 @@ def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
 
 
 def as_the_paper_asked(rows: pd.DataFrame) -> pd.DataFrame:
-    """Returns those rows of the table `rows` (answers or results) that are in the paper's main
-    setting: Python programs, without a defence."""
+    """Return the rows of the table `rows` (answers or results) that are in the paper's
+    main setting: Python programs, without a defence."""
     return undefended(rows.query("language == 'python'"))
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns means over models of `table`, the result of `differences`, for each data set,
-    setting, perturbation and density, like the last row of the paper's tables: models (their
-    number), points, relative_pct, lost_pct."""
+    """Return means over the models in `table`, the result of `differences`, for each
+    data set, setting, perturbation and density, like the last row of the paper's
+    tables. Columns besides these: models (their number), points, relative_pct,
+    lost_pct."""
     by = ["dataset", *SETTING, "perturbation", "density"]
     means = {name: (name, "mean") for name in ("points", "relative_pct", "lost_pct")}
     groups = table.groupby(by, sort=False, as_index=False)
@@ -126,13 +142,15 @@ def averages(table: pd.DataFrame) -> pd.DataFrame:
 def condition_means(
     answers: pd.DataFrame, tokens: str, *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns a row for each condition in `answers`, plain vanilla too. `tokens` names their column
-    with a number of tokens, `rule` is the scoring rule.
+    """Return Pass@1 and the mean number of tokens for each condition in `answers`,
+    including plain vanilla. `tokens` names the column of `answers` with a number of
+    tokens, `rule` is the scoring rule.
 
-    Columns: `CELL` (the condition), n (answers), problems, questions, independent, pass_at_1_pct (0
-    to 100), average_tokens with its interval at `confidence` over questions (tokens_low,
-    tokens_high), most_tokens, and the differences to plain vanilla in `POINTS` and `RELATIVE` (0
-    for itself, nan without a problem of both).
+    Columns: `CELL` (the condition), n (answers), problems, questions, independent,
+    pass_at_1_pct (0 to 100), average_tokens with its interval at `confidence` over
+    questions (tokens_low, tokens_high), most_tokens (nan without any known), and the
+    differences to plain vanilla in `POINTS` and `RELATIVE`. Differences are 0 for plain
+    vanilla itself, and nan if no problem was asked in both conditions.
     """
     rows = []
     for row, part in cells(answers):
@@ -159,9 +177,10 @@ def condition_means(
 def estimate_row(
     estimate: Moved, pairs: pd.DataFrame, confidence: float
 ) -> dict[str, float]:
-    """Returns an estimate from `pairs` as a dict: `NUMBERS` (its value, the ends of its interval at
-    `confidence` over questions, the numbers of questions and of independent answers) and
-    problems, their number."""
+    """Return a dict with `NUMBERS` and the number of problems for an `estimate`
+    computed from the answers `pairs`. `NUMBERS` are the estimate's value, the ends of
+    its interval at `confidence` over questions, and the numbers of questions and of
+    independent answers."""
     questions = pairs.drop_duplicates(["dataset", "problem"])["question"]
     row = question_counts(questions)
     row["problems"] = len(questions)
@@ -176,25 +195,28 @@ CHANGED = {
     "ignore": (False, True),
     "refactor": (False, True),
 }
-"""Settings that sections 4.2 and 4.3 compare, with the two values of each: an effect is that of the
-second less that of the first."""
+"""Settings that sections 4.2 and 4.3 compare, each with two values. An effect is the
+result with the second value minus the result with the first."""
 SCORE_CHANGES = {
     "points": lambda pairs: share(pairs["score"] - pairs["score_before"]),
     "% of vanilla": lambda pairs: share(pairs["score"], pairs["score_before"]),
 }
-"""Estimates of the change from vanilla scores, indexed by question, by their readings."""
+"""Dict from the reading of "change" to the function that estimates the change from
+vanilla scores. Its argument has paired scores, indexed by question."""
 
 
 def setting_effects(
     answers: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns the change in a perturbation's difference to vanilla from the first to the second
-    value of a setting (`CHANGED`; sections 4.2 and 4.3), for each condition of `answers` asked with
-    both. Intervals are over questions, which both values share. `rule` is the scoring rule.
+    """Return how a perturbation's difference to vanilla changes from the first to the
+    second value of a setting in `CHANGED` (sections 4.2 and 4.3). There is a row for
+    each condition of `answers` asked with both values, and each reading of "change".
 
-    Columns: setting, the other columns of `CELL`, reading (points; % of vanilla), value, low, high,
-    problems, questions, independent. For a change of the prompt (ignore, refactor), both sides have
-    the same vanilla programs.
+    Columns: setting, the other columns of `CELL`, reading (percentage points, or % of
+    vanilla), value, low, high, problems, questions, independent. For a change of the
+    prompt (ignore, refactor), both values are compared with the same vanilla programs.
+    Intervals at `confidence` are over questions, which both values share. `rule` is the
+    scoring rule.
     """
     pairs = paired_scores(answers, rule)
     pairs = pairs.query("perturbation != 'VAN'")
@@ -219,22 +241,23 @@ def setting_effects(
 def drawn_columns(
     table: pd.DataFrame, axis: str, numbers: Sequence[str]
 ) -> pd.DataFrame:
-    """Returns the columns model, panel, `axis` and cell of `table`, and those of `numbers` as value,
-    low, high and, of a fourth, hollow."""
+    """Return the columns model, panel, `axis` and cell of `table`, and the three or
+    four columns `numbers`, renamed value, low, high and hollow."""
     names = ["model", "panel", axis, "cell"]
     ends = ["value", "low", "high", "hollow"][: len(numbers)]
     return table[[*names, *numbers]].set_axis([*names, *ends], axis=1)
 
 
 def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, float]:
-    """Returns the difference of two paired means with intervals, in %: by `POINTS` after - before,
-    by `RELATIVE` (after - before) / before (CodeCrash, section 3.1), which is nan where the mean
-    before is 0.
+    """Return the difference of two paired means with its intervals, as a dict. `POINTS`
+    has after - before, in percentage points. `RELATIVE` has (after - before) / before,
+    in % (CodeCrash, section 3.1); it is nan if the mean before is 0.
 
-    `pairs` has one row or more, an item each, with scores from 0 to 1 in `score_before` and
-    `score`. The intervals at `confidence` (`paired_difference`, `ratio_of_shares`) treat the items
-    of one cluster, in `question`, as copies of each other; they are nan for one cluster. Both means
-    are of the same items, so their common variation cancels.
+    `pairs` has one row or more, an item each, with scores from 0 to 1 in `score_before`
+    and `score`. The intervals at `confidence` (`paired_difference`, `ratio_of_shares`)
+    treat the items of one cluster, in `question`, as copies of each other; they are nan
+    for one cluster. Both means are of the same items, so their common variation
+    cancels.
     """
     scores = pairs[["score_before", "score"]]
     questions = pairs["question"]
@@ -253,9 +276,13 @@ def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, flo
 
 
 def headline(table: pd.DataFrame, *, relative: bool) -> str:
-    """Returns the title of a figure of `table`, the result of `differences`: the perturbation that
-    costs most, in % of vanilla if `relative`, else in points, by defence, language or mode where
-    they differ; over all problems where data sets are several."""
+    """Return the title of a figure of `table`, the result of `differences`: the
+    perturbation that costs most, in % of vanilla if `relative`, else in percentage
+    points. Controls do not count.
+
+    Costs are named separately for each defence, language or mode if these vary, and are
+    over all problems if there are several data sets.
+    """
     if MERGE in set(table["dataset"]):
         table = table[table["dataset"] == MERGE]
     rows = named(table)

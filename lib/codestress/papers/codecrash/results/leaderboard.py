@@ -1,10 +1,10 @@
-"""CodeCrash: the published Pass@1 and its differences to vanilla programs, averages of them, and the
-tables with which the ledger compares the paper's statements; ranks of 17 models and differences
-between two data sets (outputs, direct mode).
+"""CodeCrash: the published Pass@1, its differences to vanilla (unperturbed) programs,
+and the average losses. Also the tables that the ledger (docs/ledger.md) compares with
+the paper's statements, the ranks of 17 models, and differences between two data sets.
 
-Pass@1 is published by model and perturbation, not by problem. Ranges of ranks are therefore
-marginal: comparisons of models lose the pairing by problem. Averages take the 17 models as their
-sample.
+The paper publishes Pass@1 for each model and perturbation, not for each problem. Ranges
+of ranks are therefore marginal: comparisons of models lose the pairing of answers to
+the same problem. Averages treat the 17 models as a sample.
 """
 
 import math
@@ -41,22 +41,28 @@ INDEPENDENT = {
     "livecodebench": 479**2 / 2729,
     MERGE: (800 + 479) ** 2 / (800 + 2729),
 }
-"""Least number of independent answers behind the paper's shares, by `effective_number`: 84.1 for
-LiveCodeBench, whose 479 samples come from 92 questions (the squared numbers of samples sum to
-2,729), and 463.5 for both data sets."""
+"""Smallest number of independent answers behind a published share, for each data set,
+computed like `effective_number`. It is 84.1 for LiveCodeBench, whose 479 samples come
+from 92 questions (the squared numbers of samples sum to 2,729), and 463.5 for both data
+sets together."""
 HEADLINE = ["PSC-ALL", "MCC", "MPS", "MHC"]
 """Perturbations behind the abstract's averages."""
 
 
 def published_differences(task: str = "output") -> pd.DataFrame:
-    """Returns the paper's differences to vanilla of 17 models, a row for each model, data set, mode
-    and perturbation: from its published Pass@1 (`task` is `output`), or as read from its picture
-    (`input`, CRUXEval alone).
+    """Return the paper's differences to vanilla programs for 17 models, a row for each
+    model, data set, mode and perturbation. Reasoning models and vanilla rows are left
+    out.
 
-    Columns: label, model (the registry's name), dataset, mode, perturbation, vanilla_pct,
-    pass_at_1_pct, points, relative_pct, task, provenance (in words; the tables of the paper's text
-    have lost their numbers). The Merge score weighs 800 problems of CRUXEval and 479 of
-    LiveCodeBench.
+    For the `task` `output` they are computed from the published Pass@1. For `input`
+    they are read from the paper's picture (CRUXEval alone). Columns: label (the model's
+    name in the paper), dataset, mode, perturbation, vanilla_pct and pass_at_1_pct (0 to
+    100), provenance (in words; the tables of the paper's text have lost their numbers),
+    model (its name in the registry), task, points (percentage points), relative_pct (in
+    % of vanilla).
+
+    Outputs also have rows of `MERGE`, both data sets together: 800 problems of CRUXEval
+    and 479 of LiveCodeBench, all weighted alike.
     """
     if task == "input":
         provenance = "read from a picture"
@@ -86,25 +92,28 @@ def published_differences(task: str = "output") -> pd.DataFrame:
 
 
 def registry_names(labels: pd.Series) -> pd.Series:
-    """Returns the names in the registry of the paper's models, by their `labels` in the paper."""
+    """Return the registry names of the paper's models, for their `labels` in the paper;
+    nan for an unknown label."""
     return labels.map(published_models("codecrash"))
 
 
 def pass_at_1() -> pd.DataFrame:
-    """Returns the published Pass@1 (outputs): label, mode, dataset, perturbation, value (in %)."""
+    """Return the published Pass@1 (output prediction). Columns: label (the model's name
+    in the paper), mode, dataset, perturbation, value (0 to 100)."""
     axes = ("label", "mode", "dataset", "perturbation")
     return published_cells("codecrash/pass_at_1", *axes)
 
 
 def not_reasoning(cells: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of models without those of reasoning models, which the paper asked in one
-    mode alone."""
+    """Return the rows of `cells` without reasoning models, which the paper asked in
+    only one mode. Models are told apart in the column `label`."""
     return cells[cells.groupby("label")["mode"].transform("nunique") > 1]
 
 
 def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
-    """Returns the published Pass@1, with a row of `MERGE` for each model, mode and perturbation,
-    after the other rows of the model and mode."""
+    """Return the published Pass@1 `cells` with rows of `MERGE` added: one for each
+    model, mode and perturbation, after the other rows of this model and mode. A `MERGE`
+    value is the mean over data sets, weighted with their numbers of problems."""
     counts = pd.Series(problem_counts())
     parts = []
     for _, part in cells.groupby(["label", "mode"], sort=False):
@@ -116,22 +125,25 @@ def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def problem_counts() -> dict[str, int]:
-    """Returns the number of problems that the paper asks about in each data set, as a dict by data
-    set."""
+    """Return a dict from each data set of the paper to the number of problems that the
+    paper asks about in it."""
     return published_numbers("codecrash/problems")
 
 
 def average_losses(published: pd.DataFrame) -> pd.DataFrame:
-    """Returns each model's loss to each perturbation over both data sets, by each reading of an
-    average (weighted by problems, of all problems together, both data sets alike): label, mode,
-    perturbation, reading, lost (in % of vanilla; nan where a data set is missing). `published`
-    comes from `published_differences`. The paper prints no formula (version 2 weighted the
-    perturbations)."""
+    """Return each model's average loss under each perturbation over both data sets, for
+    each reading: one interpretation of the paper's word "average". The paper prints no
+    formula (version 2 weighted the perturbations).
+
+    Columns: label, mode, perturbation, reading (a key of `reading_weights`), lost (in %
+    of vanilla; nan if a data set is missing). `published` comes from
+    `published_differences`.
+    """
     key = ["label", "mode", "perturbation"]
     lost = -published.pivot(index=key, columns="dataset", values="relative_pct")
     lost = lost.reindex(
         columns=[*problem_counts(), MERGE]
-    )  # inputs are of one data set
+    )  # input prediction has CRUXEval alone: the missing columns are nan
     readings = {}
     for reading, weights in reading_weights().items():
         readings[reading] = lost[weights.index] @ weights
@@ -140,7 +152,9 @@ def average_losses(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def reading_weights() -> dict[str, pd.Series]:
-    """Returns the weight of each data set's loss in an average, by the reading of this word."""
+    """Return a dict from each reading of "average" to the weights of the data sets'
+    losses, a series indexed by data set. The readings: each problem counts alike, all
+    problems are one data set (`MERGE`), or both data sets count alike."""
     counts = pd.Series(problem_counts())
     return {
         "relative losses, each problem alike": counts / counts.sum(),
@@ -152,16 +166,18 @@ def reading_weights() -> dict[str, pd.Series]:
 
 
 def headlines(published: pd.DataFrame) -> pd.DataFrame:
-    """Returns the abstract's average degradation, in %, over 17 models and four perturbations, by
-    each reading of an average (`average_losses`): mode, reading, degradation. `published` comes
-    from `published_differences`."""
+    """Return the average degradation that the abstract states, recomputed over 17
+    models and four perturbations. Columns: mode, reading (of "average", as in
+    `average_losses`), degradation (in % of vanilla). `published` comes from
+    `published_differences`."""
     means = mean_losses(average_losses(published), ["mode", "reading"])
     return means.rename("degradation").reset_index()
 
 
 def mean_losses(losses: pd.DataFrame, by: list[str]) -> pd.Series:
-    """Returns the mean of `losses`, the result of `average_losses`, over the perturbations of
-    `HEADLINE`, for each value of the columns `by`."""
+    """Return the mean loss (in % of vanilla) over the perturbations of `HEADLINE`, for
+    each combination of values in the columns `by`. `losses` comes from
+    `average_losses`."""
     four = losses[losses["perturbation"].isin(HEADLINE)]
     return four.groupby(by, sort=False)["lost"].mean()
 
@@ -169,14 +185,17 @@ def mean_losses(losses: pd.DataFrame, by: list[str]) -> pd.Series:
 def compared_tables(
     table: pd.DataFrame, published: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
-    """Returns, as a dict by name, the tables with which the ledger compares the paper's statements:
-    `published` (published cells of the modes and perturbations asked here), `differences`
-    (regenerated cells in the paper's setting) and `headline` (of `headlines`). Regenerated rows of
-    `MERGE` are kept only with the paper's data sets. `table` comes from `differences`, `published`
-    from `published_differences`."""
+    """Return the tables that the ledger compares with the paper's statements, as a dict
+    from name to table. `table` comes from `differences`, `published` from
+    `published_differences`.
+
+    `published`: the published cells with the modes and perturbations of `table`.
+    `differences`: the rows of `table` in the paper's setting, including `MERGE` only if
+    its data sets are exactly the paper's. `headline`: the result of `headlines`.
+    """
     asked = as_the_paper_asked(table)
     if set(asked["dataset"]) - {MERGE} != set(problem_counts()):
-        # Of other problems, or of one data set alone.
+        # Other problems, or one data set alone, are not the paper's Merge.
         asked = asked[asked["dataset"] != MERGE]
     cells = published[published["mode"].isin(table["mode"])]
     cells = cells[cells["perturbation"].isin(table["perturbation"])]
@@ -190,10 +209,13 @@ def compared_tables(
 
 
 def with_claims(cells: pd.DataFrame, *free: str) -> pd.DataFrame:
-    """Returns the published `cells` with the columns by which the ledger compares them:
-    dataset_name, n (independent answers) and free, the names of the parameters in which a study may
-    deviate from the paper's without effect on the cost of the perturbation: those in `free`,
-    problems, perturbations and, except for MHC, hints."""
+    """Return the published `cells` with the columns by which the ledger compares them:
+    dataset_name, n (independent answers) and free.
+
+    The column `free` lists the parameters in which a study may deviate from the paper's
+    without effect on the cost of the perturbation. They are those named in the argument
+    `free`, problems, perturbations and, except for MHC, hints.
+    """
     free = (*free, "problems", "perturbations")
     own = {"MHC": free}
     return cells.assign(
@@ -206,13 +228,15 @@ def with_claims(cells: pd.DataFrame, *free: str) -> pd.DataFrame:
 def own_headlines(
     answers: pd.DataFrame, published: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns the abstract's average degradation from `answers` collected here, by each reading of
-    an average (`average_losses`), for each mode in which all of the paper's models answered on both
-    data sets: mode, reading, degradation, low, high (%), questions, independent. Empty without such
-    a mode.
+    """Return the abstract's average degradation, computed from `answers` collected here
+    instead of the published ones: a row for each mode and reading of "average"
+    (`average_losses`). A mode is left out unless all of the paper's models answered
+    under all perturbations of `HEADLINE` on both data sets.
 
-    Intervals at `confidence` are over questions, which all models share. `published` comes from
-    `published_differences`, `rule` is the scoring rule.
+    Columns: mode, reading, degradation (in % of vanilla) with its interval (low, high)
+    at `confidence`, questions, independent. Intervals are over questions, which all
+    models share. `published` comes from `published_differences`, `rule` is the scoring
+    rule.
     """
     counts = problem_counts()
     paper = answers["model"].isin(published["model"]) & answers["dataset"].isin(counts)
@@ -234,8 +258,9 @@ def own_headlines(
 
 
 def _mean_kept(pairs: pd.DataFrame, weights: pd.Series) -> Moved:
-    """Returns the mean part of the vanilla score, in %, that models keep under perturbations: over
-    the models and perturbations in `pairs`, data sets with `weights`, of `reading_weights`."""
+    """Return the mean share of the vanilla score, in %, that models keep under
+    perturbations. The mean is over all models and perturbations in `pairs`; data sets
+    are weighted with `weights`, an entry of `reading_weights`."""
     kept = []
     scores = pairs.set_index("question")
     for _, own in scores.groupby(["model", "perturbation"]):
@@ -249,18 +274,21 @@ def _mean_kept(pairs: pd.DataFrame, weights: pd.Series) -> Moved:
 
 
 LIKE = {"generated": "cruxeval", "contest": "livecodebench"}
-"""Data set of the paper beside which the kit's own problems stand in figures."""
+"""Dict from each of the kit's own sets of problems to the published data set beside
+which figures show it."""
 
 
 def in_panels(
     published: pd.DataFrame, drawn: pd.DataFrame, on: list[str]
 ) -> pd.DataFrame:
-    """Returns the rows of `published` in the panels of `drawn` (its column `panel`) that agree with
-    them in the columns `on`, with the panel and `beside`, the data set's name; the column
-    `perturbation` is then `condition`.
+    """Return the `published` rows to draw in the panels of `drawn` (its column
+    `panel`). They are matched by the columns `on`, one of which is the data set.
 
-    Each data set of `drawn` stands beside the published one, its own or that of the same kind
-    (`LIKE`); all problems together beside all published ones, if both data sets do.
+    Each data set in `drawn` is paired with the same published data set, or with the
+    published one of its kind (`LIKE`). All problems together (`MERGE`) are paired with
+    `MERGE` only if all published data sets, two or more, are paired. The result has the
+    added columns panel and beside (the published data set's name), and its column
+    `perturbation` is renamed `condition`.
     """
     own = set(drawn["dataset"])
     theirs = set(published["dataset"]) - {MERGE}
@@ -278,10 +306,13 @@ def in_panels(
 def published_points(
     published: pd.DataFrame, table: pd.DataFrame, *, relative: bool
 ) -> pd.DataFrame:
-    """Returns the paper's models for the grey dots, in the panels of their mode and of the data set
-    (`in_panels`): panel, condition, value (in % of vanilla if `relative`, else in points), beside
-    (name of the published data set). `published` comes from `published_differences`, `table` from
-    `differences`."""
+    """Return the values of the paper's models that figures draw as grey dots, in the
+    panels of their mode and data set (`in_panels`). `published` comes from
+    `published_differences`, `table` from `differences`.
+
+    Columns among others: panel, condition, value (in % of vanilla if `relative`, else
+    in percentage points), beside (name of the published data set).
+    """
     drawn = as_the_paper_asked(named(table))
     cells = in_panels(published, drawn, ["dataset", "mode"])
     value = "relative_pct" if relative else "points"
@@ -289,12 +320,12 @@ def published_points(
 
 
 def scores() -> pd.DataFrame:
-    """Returns the published scores (outputs, direct mode), a row for each model, data set and
-    perturbation.
+    """Return the published scores (output prediction, direct mode, no reasoning
+    models), a row for each model, data set and perturbation.
 
-    Columns: label (of the model), dataset, perturbation (first `VAN`), share (Pass@1, 0 to 1),
-    independent (effective number of answers behind the share), lost (part of the vanilla score that
-    is lost, 0 for `VAN`).
+    Columns: label (of the model), dataset, perturbation (first `VAN`), share (Pass@1, 0
+    to 1), independent (effective number of answers behind the share), lost (share of
+    the vanilla score that is lost, 0 for `VAN`; negative for a gain).
     """
     cells = not_reasoning(pass_at_1()).query("mode == 'direct'")
     vanilla = cells.groupby(["label", "dataset"])["value"].transform("first")
@@ -306,15 +337,18 @@ def scores() -> pd.DataFrame:
 
 
 def rankings(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the models' ranks, and the range of ranks that the tests leave open: a row for each
-    data set, perturbation and model of `table`, the result of `scores`.
+    """Return the models' ranks and the ranges of ranks that significance tests leave
+    open. There is a row for each data set, perturbation and model in `table`, the
+    result of `scores`.
 
-    A z test of two independent shares compares every pair of models (all models had the same
-    problems, so the test is cautious), with Holm's correction over the pairs of a data set and
-    perturbation. A model's rank lies between the ranks of the surely better and of the surely worse
-    models (Mogstad et al. 2024). Columns: those of `table`, rank (1: best), low,
-    high (best and worst open rank), separated (number of pairs in the panel that the tests
-    separate), pairs.
+    A z test of two independent shares compares every pair of models, with Holm's
+    correction over the pairs of a data set and perturbation. All models had the same
+    problems, so the test is conservative. A model ranks below all significantly better
+    models and above all significantly worse ones (Mogstad et al. 2024).
+
+    Columns: those of `table`, rank (1: best), low and high (best and worst rank left
+    open), separated (number of pairs with a significant difference in this data set and
+    perturbation), pairs (number of all pairs).
     """
     parts = []
     for _, part in table.groupby(["dataset", "perturbation"], sort=False):
@@ -329,12 +363,13 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def between_datasets(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Returns, for each perturbation, the share that it costs on CRUXEval and on LiveCodeBench,
+    """Return how much more each perturbation costs on LiveCodeBench than on CRUXEval,
     paired by model. `table` comes from `scores`.
 
-    Columns: perturbation, cruxeval, livecodebench (mean share lost), difference (LiveCodeBench -
-    CRUXEval), low, high (Student, at `confidence`, over models), p (exact sign flips),
-    p_holm (over perturbations), decided (p_holm below 0.05).
+    Columns: perturbation, cruxeval and livecodebench (mean share of the vanilla score
+    that is lost, 0 to 1), difference (LiveCodeBench - CRUXEval) with its interval low,
+    high (Student's, over models, at `confidence`), p (exact sign flips), p_holm (Holm's
+    correction over perturbations), decided (whether p_holm is below 0.05).
     """
     lost = table.pivot(
         index="label", columns=["dataset", "perturbation"], values="lost"

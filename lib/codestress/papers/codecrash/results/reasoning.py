@@ -1,5 +1,5 @@
-"""CodeCrash: accuracy and reasoning tokens of reasoning models (Table 4), and responses with
-growing doubt (section 3.4, Figure 3)."""
+"""CodeCrash: accuracy and reasoning tokens of reasoning models (Table 4), and responses
+with growing doubt (section 3.4, Figure 3)."""
 
 import math
 import re
@@ -30,24 +30,25 @@ CONFUSED = re.compile(
 )
 """Words of doubt. The paper counts "confusing tokens" and does not list them."""
 LONGEST_UNIT, LEAST_REPEATS, LEAST_RUN = 120, 20, 400
-"""Longest text, in characters, that a collapse may repeat, and the smallest numbers of its
-repetitions and of their characters together."""
+"""Longest unit of text, in characters, that a collapse may repeat; smallest number of
+repetitions; smallest number of characters in all repetitions together."""
 
 
 def reasoning_tokens(response: Response) -> int:
-    """Returns the number of reasoning tokens of a response as the server reports it; else an
-    estimate from the thoughts in the text, at four characters a token (0 without thoughts)."""
+    """Return the number of reasoning tokens of `response`, as the server reports it. If
+    the server reports none, estimate the number from the thoughts in the text, at four
+    characters a token, rounded up (0 without thoughts)."""
     if response.usage.reasoning_tokens is not None:
         return response.usage.reasoning_tokens
     return -(-len(split_thoughts(response.text).thoughts) // CHARACTERS_PER_TOKEN)
 
 
 def collapse_start(text: str) -> int | None:
-    """Returns the index, from 0, of the character of `text` at which it begins to repeat one unit
-    until its end (a collapse); None without a collapse.
+    """Return the index, from 0, of the character at which `text` begins to repeat one
+    unit until the end (a collapse); None without a collapse.
 
-    The unit has at most 120 characters and is not blank; it is repeated at least 20 times over at
-    least 400 characters.
+    The unit has at most 120 characters and is not blank. It is repeated at least 20
+    times over at least 400 characters. Blanks at the end of `text` are ignored.
     """
     ending = text.rstrip()
     for length in range(1, LONGEST_UNIT + 1):
@@ -64,23 +65,24 @@ def collapse_start(text: str) -> int | None:
 
 
 def doubts(text: str) -> list[int]:
-    """Returns the indices of the characters at which words of doubt (wait, maybe, …: `CONFUSED`)
-    begin in a text."""
+    """Return the indices, from 0, of the characters of `text` at which words of doubt
+    (wait, maybe, …: `CONFUSED`) begin."""
     return [match.start() for match in CONFUSED.finditer(text)]
 
 
 Array = NDArray[np.float64]
 GROWTHS = 400
-"""Number of curves that are drawn to see how far a fit lies from its points by chance."""
+"""Number of random curves that show how far a fit lies from its points by chance."""
 LEAST_POINTS = 4
-"""Smallest number of points of a curve that is fitted."""
+"""Smallest number of points to which a curve is fitted."""
 
 
 def with_reasoning(
     answers: pd.DataFrame, texts: Mapping[str, Response]
 ) -> pd.DataFrame:
-    """Returns the answers with the columns `reasoning_tokens` (nan where the request failed) and
-    `collapsed` (whether the response ends in endless repetition). `texts` are responses by key."""
+    """Return `answers` with the added columns `reasoning_tokens` (nan if the request
+    failed) and `collapsed` (whether the response ends in endless repetition). `texts`
+    is a dict from key to response."""
     responses = answers["key"].map(texts)
     tokens = responses.map(reasoning_tokens, na_action="ignore")
     starts = responses.dropna().map(lambda response: collapse_start(response.text))
@@ -93,8 +95,9 @@ def with_reasoning(
 def reasoning_table(
     answers: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns Table 4: the result of `condition_means`, with the column collapses (their number).
-    `answers` come from `with_reasoning`, `rule` is the scoring rule."""
+    """Return Table 4: the result of `condition_means` on reasoning tokens, with the
+    added column collapses (number of collapsed responses). `answers` come from
+    `with_reasoning`, `rule` is the scoring rule."""
     table = condition_means(
         answers, "reasoning_tokens", rule=rule, confidence=confidence
     )
@@ -103,12 +106,13 @@ def reasoning_table(
 
 
 def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Returns the ratio of reasoning tokens under a perturbation to those on vanilla programs
-    (section 3.4 (i)): sums over the same problems, with intervals at `confidence` over questions.
-    `answers` come from `with_reasoning`.
+    """Return the ratio of reasoning tokens under each perturbation to those on vanilla
+    programs (section 3.4 (i)), a row for each model, data set and perturbation. Each
+    ratio is of sums over the same problems.
 
-    Columns: model, dataset, perturbation, problems, questions, times (the ratio), low, high. Empty
-    where vanilla programs were not asked.
+    Columns: model, dataset, perturbation, problems, questions, times (the ratio), low,
+    high (interval at `confidence`, over questions). The table is empty if vanilla
+    programs were not asked. `answers` come from `with_reasoning`.
     """
     columns = ["model", "dataset", "perturbation", "problems", "questions"]
     by = ["model", "dataset", "question", "problem"]
@@ -127,9 +131,10 @@ def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
 
 
 def published_reasoning() -> pd.DataFrame:
-    """Returns the paper's Table 4, read from a picture of it, a row for each model, data set and
-    perturbation. Columns: label, dataset, perturbation, pass_at_1_pct (0 to 100), points
-    (difference to vanilla), average_tokens, most_tokens, model (the registry's name)."""
+    """Return the paper's Table 4, read from a picture of it, a row for each model, data
+    set and perturbation. Columns: label, dataset, perturbation, pass_at_1_pct (0 to
+    100), points (difference to vanilla, in percentage points; 0 for vanilla),
+    average_tokens, most_tokens, model (the registry's name)."""
     rows = []
     for label, datasets in read_published("codecrash")["tab04"]["values"].items():
         for dataset, (vanilla, *others) in datasets.items():
@@ -144,9 +149,10 @@ def published_reasoning() -> pd.DataFrame:
 
 
 def published_claims(published: pd.DataFrame) -> pd.DataFrame:
-    """Returns the cells of `published_reasoning` with the columns by which the ledger compares
-    them: n (independent answers), dataset_name, free (parameters that may deviate); vanilla rows
-    have no difference (nan)."""
+    """Return the rows of `published`, the result of `published_reasoning`, with the
+    columns by which the ledger compares them: n (independent answers), dataset_name,
+    free (parameters that may deviate). In vanilla rows, points is nan, because vanilla
+    has no difference."""
     points = published["points"].where(published["perturbation"] != "VAN")
     return with_claims(published.assign(points=points))
 
@@ -154,10 +160,13 @@ def published_claims(published: pd.DataFrame) -> pd.DataFrame:
 def token_points(
     table: pd.DataFrame, published: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Returns both tables that `token_dots` draws: the points of `table`, the result of
-    `reasoning_table` (model, panel, condition, cell, value: the average, low, high, hollow: the
-    maximum), and those of `published`, the result of `published_reasoning` (the same, without intervals, and
-    beside: the data set's name), in the panels of their data sets (`in_panels`)."""
+    """Return the two tables that `token_dots` draws: the points of `table`, the result
+    of `reasoning_table`, and those of `published`, the result of `published_reasoning`.
+
+    The first has the columns model, panel, condition, cell, value (the average), low,
+    high, hollow (the maximum). The second has the same panels (`in_panels`), values and
+    maxima without intervals, and beside (the data set's name).
+    """
     drawn = named(table)
     theirs = in_panels(published, drawn, ["dataset"])
     ends = {"average_tokens": "value", "most_tokens": "hollow"}
@@ -165,15 +174,16 @@ def token_points(
 
 
 def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
-    """Returns the p-value for the fit of a quadratic to the counts 0, 1, … at the places `x` (n,),
-    which begin at 0: small where the quadratic does not describe the counts. nan with fewer than
-    four counts.
+    """Return the p-value for the fit of a quadratic to the counts 0, 1, … at the places
+    `x` (n,), which begin at 0. It is small if the quadratic does not describe the
+    counts, and nan with fewer than four counts.
 
-    Cumulative counts depend on each other, so no test of independent residuals holds. The test
-    takes their largest distance from the quadratic, and compares this distance with the distances
-    of drawn counts (by `random`) from quadratics fitted to them. The drawn counts follow a Poisson
-    process with the quadratic's slope as its rate, given its last event. In simulations, a true
-    curve is doubted in about 5 of 100 studies.
+    Cumulative counts depend on each other, so a test of independent residuals is not
+    valid. The test compares the counts' largest distance from the quadratic with that
+    of simulated counts, drawn with `random`, from quadratics fitted to them. Simulated
+    counts follow a Poisson process whose rate is the quadratic's slope, conditional on
+    the last event. In simulations, the test rejects a true curve in about 5 of 100
+    studies.
     """
     places = np.asarray(x, dtype=float)
     if places.size < LEAST_POINTS:
@@ -195,8 +205,8 @@ def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
 
 
 def _quadratic(places: Array) -> tuple[Array, float]:
-    """Returns the quadratic fitted to the counts 0, 1, … at `places`, and the largest distance of a
-    count from it."""
+    """Return the quadratic fitted to the counts 0, 1, … at `places` (its coefficients,
+    highest power first), and the largest distance of a count from the quadratic."""
     counts = np.arange(places.size)
     quadratic = np.polyfit(places, counts, 2)
     residuals = np.polyval(quadratic, places) - counts
@@ -204,7 +214,8 @@ def _quadratic(places: Array) -> tuple[Array, float]:
 
 
 class Collapse(NamedTuple):
-    """One response of a model, chosen by `doubt_curve`, with the places of its words of doubt."""
+    """One response of a model, chosen by `doubt_curve`, with the places of its words of
+    doubt."""
 
     model: str
     problem: str
@@ -212,19 +223,23 @@ class Collapse(NamedTuple):
     tokens: int
     """Length of the whole response, at four characters a token."""
     collapse_at: int | None
-    """Token at which the response begins to repeat one unit until its end; None without a collapse.
-    """
+    """Token at which the response begins to repeat one unit until the end; None without
+    a collapse."""
     curve: pd.DataFrame
-    """Columns: tokens (place in the response), doubts (number of words of doubt up to that place).
-    """
+    """Columns: tokens (place in the response; 0 in the first row), doubts (number of
+    words of doubt up to that place)."""
     text: str
-    """Reasoning of the response; the whole response where it collapses."""
+    """Reasoning of the response (all of the text if there is no reasoning); the whole
+    response if it collapses."""
 
 
 def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collapse:
-    """Returns, as `Collapse`, the longest response in `answers` that ends in endless repetition;
-    without one, the response with most words of doubt. Failed requests, which `texts` (responses by
-    key) lacks, are left out; raises `ValueError` where no response is left."""
+    """Return, as `Collapse`, the longest response in `answers` that ends in endless
+    repetition; if none does, the response with most words of doubt.
+
+    `texts` is a dict from key to response. Failed requests, whose keys are missing from
+    it, are left out. Raises `ValueError` if no response is left.
+    """
     answers = answers[answers["key"].isin(list(texts))]
 
     def rank(row: Any) -> tuple[bool, int]:
@@ -251,10 +266,14 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
 
 
 def growth_table(collapse: Collapse) -> pd.DataFrame:
-    """Returns a table with one row about the response `collapse`: model, problem, perturbation,
-    tokens, collapse_at, doubts (their number), the least-squares fit c0 + c1 x + c2 x² of their
-    growth (nan with fewer than four points), and its p-value (lack_of_fit_quadratic; small where
-    the fit does not describe the growth)."""
+    """Return a table with one row about the response `collapse` and the growth of its
+    doubt.
+
+    Columns: model, problem, perturbation, tokens, collapse_at, doubts (number of words
+    of doubt), the least-squares fit c0 + c1 x + c2 x² of this number at token x (nan
+    with fewer than four points), and lack_of_fit_quadratic, the fit's p-value from
+    `lack_of_growth`.
+    """
     row = collapse._asdict()
     del row["curve"], row["text"]
     places = collapse.curve["tokens"]
@@ -269,8 +288,9 @@ def growth_table(collapse: Collapse) -> pd.DataFrame:
 
 
 def collapse_headline(collapse: Collapse) -> str:
-    """Returns the title of the figure of the response `collapse`: how many of its words of doubt
-    stand in the second half, and how it ends."""
+    """Return the title of the figure of the response `collapse`. The title says which
+    share of the words of doubt comes in the second half of the text up to the last of
+    them, and whether the response ends in repetition."""
     places = collapse.curve["tokens"][1:]
     if places.empty:
         return f"{collapse.model} writes no word of doubt"

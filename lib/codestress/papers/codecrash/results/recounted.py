@@ -1,5 +1,5 @@
-"""CodeCrash: numbers that the paper's text states about its own tables, recomputed from published
-Pass@1 and tokens."""
+"""CodeCrash: numbers that the paper's text states about its own tables, recomputed from
+the published Pass@1 and token counts."""
 
 from collections.abc import Iterator
 
@@ -24,8 +24,8 @@ from .reasoning import published_reasoning
 from .sweep import SMALL
 
 Number = tuple[str, str, float]
-"""Number that the paper states, recomputed: its name, the reading of the paper's words (empty where
-only one reading exists), and its value."""
+"""A recomputed number that the paper states: its name, the reading (one interpretation
+of the paper's words; empty if only one exists), and its value."""
 SINGLE = ["REN", "RTF", "GBC"]
 """Perturbations that PSC-ALL combines: new names, rewritten conditions, unused code."""
 CAPABLE = ["GPT-4o", "Claude-3.5-Sonnet-20241022"]
@@ -33,9 +33,9 @@ CAPABLE = ["GPT-4o", "Claude-3.5-Sonnet-20241022"]
 
 
 def tables() -> dict[str, pd.DataFrame]:
-    """Returns the tables with which the ledger compares the paper's statements, by name: the
-    results of `recounted`, `by_size` and `averages`, and `sizes`, the pairs of models in `by_size`
-    (less, more)."""
+    """Return the tables that the ledger compares with the paper's statements, as a dict
+    from name to table. They are the results of `recounted`, `by_size` and `averages`,
+    and `sizes`, the pairs of models in `by_size` (columns less, more)."""
     sizes = by_size()
     return {
         "recounted": recounted(),
@@ -46,9 +46,10 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def recounted() -> pd.DataFrame:
-    """Returns the numbers that the paper's text states, recomputed from its tables, with a row for
-    each number and reading of its words: number (its name), reading (empty where the words have a
-    single one), value (points, % or a count)."""
+    """Return the numbers that the paper's text states, recomputed from its tables, a
+    row for each number and each reading (interpretation) of its words. Columns: number
+    (its name), reading (empty if only one exists), value (percentage points, % or a
+    count)."""
     outputs = published_differences()
     key = ["mode", "dataset", "perturbation"]
     lost = -outputs.pivot(index="label", columns=key, values="relative_pct")
@@ -63,9 +64,13 @@ def recounted() -> pd.DataFrame:
 
 
 def by_size() -> pd.DataFrame:
-    """Returns how much more a model loses on average than the model that should be more robust
-    (section 3.2), in direct mode, for each pair of models and reading of an average. Columns: less,
-    more (labels; `more` is the robust one), reading, value (difference of losses, each in %)."""
+    """Return how much more one model loses on average than a second model that should
+    be more robust (section 3.2), in direct mode. There is a row for each pair of models
+    and each reading of "average".
+
+    Columns: less, more (labels of the models; `more` is the robust one), reading, value
+    (loss of `less` minus loss of `more`, both in % of vanilla).
+    """
     losses = average_losses(published_differences())
     direct = losses.query("mode == 'direct'")
     means = mean_losses(direct, ["label", "reading"])
@@ -79,11 +84,12 @@ def by_size() -> pd.DataFrame:
 
 
 def averages() -> pd.DataFrame:
-    """Returns the averages over models at the end of the paper's tables (5, 13 and 16), each beside
-    the average of the cells above it.
+    """Return the averages over models in the last rows of the paper's Tables 5, 13 and
+    16, each beside the recomputed average of the cells above it.
 
-    Columns: table, mode, dataset, perturbation, mode_name, dataset_name (in words), published (as
-    printed), value (recomputed), both in points for Tables 13 and 16, in % for Table 5.
+    Columns: table, mode, dataset, perturbation, mode_name, dataset_name (in words),
+    published (as printed), value (recomputed). Both numbers are in percentage points
+    for Tables 13 and 16, and in % of vanilla for Table 5.
     """
     axes = ("perturbation", "dataset")
     outputs = published_cells("codecrash/averages_direct_points", *axes)
@@ -106,20 +112,22 @@ def averages() -> pd.DataFrame:
 
 
 def _ahead(values: pd.Series, others: list[str], first: str) -> float:
-    """Returns how far the value of `first` is above the largest of `others`."""
+    """Return by how much the value of `first` exceeds the largest value of `others`;
+    `first` itself does not count among `others`."""
     rest = values[others].drop(first, errors="ignore")
     return float(values[first] - rest.max())
 
 
 def _above_others(values: pd.Series, labels: list[str]) -> float:
-    """Returns how far the mean value of `labels` is above that of all others."""
+    """Return by how much the mean value of `labels` exceeds the mean value of all other
+    labels."""
     rest = values.drop(labels)
     return float(values[labels].mean() - rest.mean())
 
 
 def _averages(losses: pd.DataFrame) -> Iterator[Number]:
-    """Yields (name, reading, value) of the numbers about averages over both data sets, for each
-    reading of an average, from `losses`, the result of `average_losses`."""
+    """Yield the numbers about averages over both data sets as (name, reading, value),
+    for each reading of "average". `losses` is the result of `average_losses`."""
     means = losses.groupby(["reading", "mode", "perturbation"])["lost"].mean()
     models = mean_losses(losses, ["reading", "mode", "label"])
     for reading in losses["reading"].unique():
@@ -135,7 +143,8 @@ def _averages(losses: pd.DataFrame) -> Iterator[Number]:
 
 
 def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
-    """Yields the numbers about the two data sets, from what models lose in direct mode."""
+    """Yield the numbers about the two data sets. `lost` holds the models' losses in
+    direct mode, in % of vanilla."""
     crux = lost["cruxeval"]
     contest = lost["livecodebench"]
     more = contest["MHC"] - crux["MHC"]
@@ -152,7 +161,8 @@ def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
 
 
 def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
-    """Yields the numbers about chains of thought, from what models lose with them."""
+    """Yield the numbers about chains of thought. `lost` holds the models' losses with
+    them, in % of vanilla; `vanilla` is Pass@1 on unperturbed programs."""
     easier = vanilla["cot"] - vanilla["direct"]
     yield "vanilla, step by step - direct", "", easier.mean()
     misled = lost[MERGE][["MCC", "MPS"]].mean(axis=1)
@@ -164,8 +174,9 @@ def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
 
 
 def _thinking(lost: pd.DataFrame) -> Iterator[Number]:
-    """Yields (name, reading, value) of the numbers about reasoning models, from Pass@1 of the
-    leaderboard, tokens of Table 4, and what other models lose step by step."""
+    """Yield the numbers about reasoning models as (name, reading, value). They are
+    computed from the leaderboard's Pass@1, the tokens of Table 4, and `lost`, the
+    losses of the other models with chains of thought."""
     scores = pass_at_1()
     scores = scores[~scores["label"].isin(lost.index)]
     key = ["dataset", "label"]
@@ -191,8 +202,9 @@ def _thinking(lost: pd.DataFrame) -> Iterator[Number]:
 
 
 def _inputs(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
-    """Yields the numbers about input prediction beside output prediction on CRUXEval, of which
-    `lost` has the losses and `vanilla` Pass@1 on programs as they are."""
+    """Yield the numbers that compare input prediction with output prediction on
+    CRUXEval. `lost` holds the losses in output prediction, `vanilla` Pass@1 on
+    unperturbed programs."""
     inputs = published_differences("input")
     means = inputs.groupby(["mode", "perturbation"])["relative_pct"].mean()
     for mode in ("cot", "direct"):
@@ -212,7 +224,7 @@ def _inputs(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
 
 
 def _counts() -> Iterator[Number]:
-    """Yields the numbers of questions and models."""
+    """Yield the numbers of questions and models."""
     yield "questions", "", sum(problem_counts().values())
     questions = published_numbers("codecrash/questions")
     yield "contest questions", "", questions["livecodebench"]
