@@ -1,10 +1,11 @@
-"""Scoring of answers that are assertions between tags: `[ANSWER] f("a") == "b" [/ANSWER]`
-(CodeCrash, appendix D).
+"""Scoring of answers that are assertions between tags: `[ANSWER] f("a") == "b"
+[/ANSWER]` (CodeCrash, appendix D).
 
-The `strict` rule parses the assertion as an expression, separates its two sides, and scores them as
-`scoring/predictions.py` does. The `reference` rule follows the paper's artifact: it splits the text
-at `==` and pastes the answer after `assert`. Under that rule, an answer that cannot be extracted
-counts as None, so it is correct where the output is None, and a repeated call passes as its own
+The `strict` rule parses the assertion as an expression, separates its two sides, and
+scores them as `scoring/predictions.py` does. The `reference` rule follows the paper's
+artifact: it splits the text at `==` and pastes the answer after `assert`. Two
+consequences are kept. An answer that cannot be extracted counts as None, so it is
+correct if the output is None. A call that repeats the question passes as its own
 output.
 """
 
@@ -46,11 +47,14 @@ from codestress.types import Outcome, Response, Score, Source, Task
 
 
 def score_assertion(problem: Problem, task: Task, response: Response) -> Score:
-    """Returns the score of a `response` by the `strict` rule. It is 1 where the assertion between
-    the answer tags has the right value (`task` is `output`), or arguments with which the program of
-    `problem` returns its output (`input`; run in the sandbox); else 0 with its reason. A block that
-    does not parse is a syntax error (appendix D); one that asserts anything else, or a response
-    without a block, is unparsable, and a response that was cut off before its block is truncated.
+    """Return the score of `response` under the `strict` rule: 1 if the assertion
+    between the answer tags is right, else 0 with the reason.
+
+    For the `task` `output`, the asserted value must be right. For `input`, the program
+    of `problem` must return its output for the asserted arguments (run in the sandbox).
+    A block that does not parse is a syntax error (appendix D). A block that asserts
+    anything else, or a missing block, is unparsable; a response that was cut off before
+    its block is truncated.
     """
     if score := unanswered(response):
         return score
@@ -64,7 +68,7 @@ def score_assertion(problem: Problem, task: Task, response: Response) -> Score:
 
 @lru_cache(maxsize=100_000)
 def _strict(problem: Problem, task: Task, content: str) -> Score:
-    """Returns the score of the assertion `content` by the `strict` rule."""
+    """Return the score of the assertion `content` under the `strict` rule."""
     try:
         left, right = assertion_parts(content, problem)
     except SyntaxError as error:
@@ -79,12 +83,13 @@ def _strict(problem: Problem, task: Task, content: str) -> Score:
 
 
 def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
-    """Returns the left and right side of the assertion `content`, as texts of Python expressions (a
-    JavaScript call stays JavaScript). Both are the asserted text where it does not compare by `==`
-    (or by `is` with None, True or False).
+    """Return the left and right side of the assertion `content`, as texts of Python
+    expressions (a JavaScript call stays JavaScript). If the text is not a comparison by
+    `==` (or by `is` with None, True or False), both sides are the whole expression.
 
-    Raises `SyntaxError` where the text is no expression or assertion, and `ValueError` where the
-    left side is no call of the function of `problem` or the right side is no value.
+    Raises `SyntaxError` if the text is neither an expression nor an assertion. Raises
+    `ValueError` if the left side is not a call of the function of `problem`, or the
+    right side is not a literal value.
     """
     text = alone(content)
     if problem.language == "javascript":
@@ -92,7 +97,7 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
     node = asserted_expression(text)
 
     def written(node: ast.expr) -> str:
-        # As it was written: a value may be arithmetic, and a text may hold anything.
+        # The text as written: a value may be arithmetic, and a string may hold anything.
         return ast.get_source_segment(text, node) or ""
 
     sides = asserted(node, problem.function)
@@ -109,10 +114,13 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
 
 
 def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> Score:
-    """Returns the score of a `response` by the `reference` rule, that of the paper's artifact: the
-    side that `task` asks for (the right one for `output`) is compared by `==`, as after `assert`,
-    in the sandbox if need be. A response without an assertion is compared as the answer `None`.
-    JavaScript has no artifact, so its assertions are scored strictly."""
+    """Return the score of `response` under the `reference` rule, that of the paper's
+    artifact. The side that `task` asks for (the right one for `output`) is compared by
+    `==`, as after `assert`, if necessary in the sandbox.
+
+    A response without an assertion is compared as the answer `None`. The paper has no
+    artifact for JavaScript, so JavaScript assertions are scored strictly.
+    """
     if problem.language != "python":
         return score_assertion(problem, task, response)
     if score := unanswered(response):
@@ -126,7 +134,7 @@ def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> 
 
 @lru_cache(maxsize=100_000)
 def _as_run(problem: Problem, task: Task, content: str) -> Score:
-    """Returns the score of the assertion `content` by the `reference` rule."""
+    """Return the score of the assertion `content` under the `reference` rule."""
     sides = content.split("==")
     answer = "None"
     with suppress(SyntaxError):
@@ -151,8 +159,9 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
 
 
 def _only_calls(assertion: str, problem: Problem) -> bool:
-    """Whether the text `assertion`, put behind `assert`, is one statement that compares a call of
-    the problem's function on values with a value; false where it does not parse."""
+    """Return whether the text `assertion` only compares a call of the problem's
+    function on literal values with a literal value; False if it does not parse. Such an
+    assertion runs no code that the model wrote."""
     with suppress(*UNREADABLE):
         match ast.parse(f"assert {assertion}").body:
             case [ast.Assert(ast.Compare(ast.Call() as call, [_], [value]), None)]:
@@ -175,18 +184,20 @@ NESTED = (
     "update_expression",
     "parenthesized_expression",
 )
-"""Types of syntax-tree nodes whose pieces, one after the other, are a literal."""
+"""Types of syntax-tree nodes whose pieces, joined in order, form a literal."""
 PIECES = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
 PIECES |= {sign: sign for sign in [*"[]{},:-()", "--"]}
-"""Python's text for nodes of these types."""
+"""Dict from the type of a syntax-tree node to Python's text for it."""
 
 
 def assertion_sides(text: str, function: str) -> tuple[str, str]:
-    """Returns both sides of a JavaScript assertion `f(…) === VALUE`, as texts: the call, and the
-    value as a Python literal. A text that holds a value alone gives that value twice.
+    """Return both sides of a JavaScript assertion `f(…) === VALUE`, as texts: the call,
+    and the value as a Python literal. If `text` is only a value, both sides are this
+    value.
 
-    Raises `SyntaxError` where the text is no expression, and `ValueError` where the left side is no
-    call of `function`, the right side is no value, or the text is too long.
+    Raises `SyntaxError` if the text is not an expression. Raises `ValueError` if the
+    left side is not a call of `function`, the right side is not a literal value, or the
+    text is too long.
     """
     if len(text) > LONGEST_TEXT:
         raise ValueError(
@@ -211,9 +222,9 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
 
 
 def python_value(node: Node) -> str:
-    """Returns the value of a JavaScript literal, the syntax tree's `node`, as Python writes it;
-    `None` for null and undefined. Raises `ValueError` for anything else, and where literals are
-    nested too deeply."""
+    """Return the value of the JavaScript literal at the syntax-tree `node`, as Python
+    writes it; `None` for null and undefined. Raises `ValueError` for anything but a
+    literal, and if literals are nested too deeply."""
     texts = []
     left = [node]
     while left:
@@ -226,8 +237,8 @@ def python_value(node: Node) -> str:
 
 
 def python_text(node: Node) -> str:
-    """Returns the piece of a JavaScript literal at `node` as Python writes it: a text, a number, a
-    name, a key or a sign."""
+    """Return the piece of a JavaScript literal at `node` as Python writes it: a string,
+    number, constant, key or sign. Raises `ValueError` for any other node."""
     text = text_of(node)
     if node.type == "string":
         content = re.sub(r"\\'", "'", text[1:-1])

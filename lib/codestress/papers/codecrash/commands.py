@@ -1,5 +1,5 @@
-"""Commands `codestress perturb`, which perturbs the user's programs, and `codestress write`, which
-has a model write material for CodeCrash."""
+"""Commands `codestress perturb`, which perturbs the user's programs, and `codestress
+write`, which has a model write material for CodeCrash."""
 
 import json
 from functools import partial
@@ -50,11 +50,13 @@ def write(
     seed: int,
     **asked: str,
 ) -> None:
-    """Has a model write hints or translations for CodeCrash, checks them by running them, and gives
-    a reason for each rejected one.
+    """Have a model write hints or translations for CodeCrash, check them by running
+    them, and give a reason for each rejection.
 
-    Other rows of the file (JSON Lines) stay. What was rejected lies beside the file, each with its reason. Name the
-    file in the parameter of the same name. Answers are stored: the same command again asks only what is missing.
+    Other rows of the file (JSON Lines) stay. Rejected rows are written to a second file
+    beside it, each with its reason. Name the file in the parameter of the same name.
+    Answers are stored: if you give the same command again, it asks only for what is
+    missing.
     """
     from codestress.inference.probe import name_of
     from codestress.validation import check
@@ -102,12 +104,12 @@ def perturb(
     truth: Literal["false", "any"],
     as_json: bool,
 ) -> None:
-    """Rewrites programs to the same meaning, with a status for each. PROBLEMS is a file of JSON Lines
-    with id, code, function and input (the arguments of a call).
+    """Rewrite programs without changing their meaning, and give each a status. PROBLEMS
+    is a file of JSON Lines with id, code, function and input (the arguments of a call).
 
-    Each variant is run on the input and on others near by, always in isolation. A row that holds no problem that can
-    be run is rejected, with its reason; the others are made. --json prints JSON Lines: a row for each problem and
-    condition.
+    Each variant is run on the input and on inputs near by, always in a sandbox. A row
+    whose problem cannot be run is rejected with the reason, and the remaining rows are
+    perturbed. --json prints JSON Lines: a row for each problem and condition.
     """
     from codestress.mutate.perturbations.outside import perturbed_rows
     from codestress.validation import check

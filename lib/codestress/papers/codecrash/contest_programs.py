@@ -1,6 +1,7 @@
-"""The kit's contest programs, each in Python and in JavaScript. Like LiveCodeBench's, they have
-several functions, classes, imports and keyword arguments. `params/codecrash/contest` holds the
-programs, and their calls and outputs in `calls.json`."""
+"""The kit's contest programs, each in Python and in JavaScript. Like LiveCodeBench's
+programs, they have several functions, classes, imports and keyword arguments.
+`params/codecrash/contest` holds the programs, and `calls.json` there has their calls
+and outputs."""
 
 import ast
 import json
@@ -16,23 +17,23 @@ from codestress.types import Language, Source
 
 FOLDER = PARAMS / "codecrash" / "contest"
 SUFFIXES: dict[Language, str] = {"python": "py", "javascript": "js"}
-"""Ends of file names by language."""
+"""Suffix of file names, by language."""
 
 
 def contest_files() -> list[Path]:
-    """Returns the paths of all files of the contest programs (programs and `calls.json`), sorted by
-    name."""
+    """Return the paths of all files of the contest programs (programs and
+    `calls.json`), sorted by name."""
     return visible(FOLDER, "*.*")
 
 
 @cache
 def contest_problems(language: Language = "python") -> list[Problem]:
-    """Returns one problem for each call of each contest program, in `language`. Ids are the same in
-    all languages: the program's name and the call's number, from 0. Raises `DataError` where a file
-    is missing.
+    """Return one problem for each call of each contest program, in `language`. An id is
+    the program's name and the call's number, from 0; ids are the same in all languages.
 
-    The first calls of all programs come first, then all second calls and so on, so the first n
-    problems cover as many programs as possible.
+    The first calls of all programs come first, then all second calls and so on, so the
+    first n problems cover as many programs as possible. Raises `DataError` if a file is
+    missing.
     """
     calls: dict[str, Any] = json.loads(_content("calls.json"))
     problems = []
@@ -55,8 +56,8 @@ def contest_problems(language: Language = "python") -> list[Problem]:
 
 
 def _content(name: str) -> str:
-    """Returns the text of the file `name` in the folder of the contest programs; raises `DataError`
-    with the remedy where the file is missing."""
+    """Return the text of the file `name` in the folder of the contest programs. Raises
+    `DataError`, with the remedy, if the file is missing."""
     path = FOLDER / name
     if not path.is_file():
         raise DataError(
@@ -66,10 +67,13 @@ def _content(name: str) -> str:
 
 
 def positional(arguments: str, parameters: list[str]) -> str:
-    """Returns `arguments`, the text of a Python call's arguments, as positional ones in JSON, for
-    JavaScript has no keywords, in the order of `parameters` (names). Raises `ValueError` for an
-    argument that is no literal, `SyntaxError` for a text that is no list of arguments, `KeyError`
-    for a parameter without one."""
+    """Return `arguments`, the text of a Python call's arguments, as positional
+    arguments in JSON, in the order of the names `parameters`. JavaScript has no keyword
+    arguments.
+
+    Raises `ValueError` for an argument that is not a literal, `SyntaxError` for a text
+    that is not a list of arguments, and `KeyError` for a parameter without an argument.
+    """
     call = ast.parse(f"f({arguments})", mode="eval").body
     assert isinstance(call, ast.Call)
     nodes: dict[str | None, ast.expr] = dict(zip(parameters, call.args, strict=False))

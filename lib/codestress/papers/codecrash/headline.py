@@ -1,4 +1,5 @@
-"""Right predictions that CodeCrash prints, for the report's table of models."""
+"""Numbers of right predictions that CodeCrash publishes, for the report's table of
+models."""
 
 import pandas as pd
 
@@ -6,8 +7,8 @@ from .results import leaderboard
 
 
 def published() -> pd.DataFrame:
-    """Returns the right predictions of Table 1, of which the paper publishes Pass@1: model,
-    correct, n."""
+    """Return the numbers of right predictions in Table 1, computed from the published
+    Pass@1. Columns: model (the registry's name), correct, n."""
     direct = leaderboard.scores()
     direct = direct[direct["perturbation"].isin(["VAN", *leaderboard.HEADLINE])]
     n = direct["dataset"].map(leaderboard.problem_counts())

@@ -1,5 +1,6 @@
-"""Files of material that a model wrote for CodeCrash: JavaScript translations of programs, and wrong
-values for MHC, the misleading hint. `writing.py` has a model write them."""
+"""Files of material that a model wrote for CodeCrash: JavaScript translations of
+programs, and wrong values for MHC, the misleading hint. `writing.py` has a model write
+them."""
 
 from pathlib import Path
 
@@ -14,13 +15,13 @@ from codestress.types import Task
 from .contest_programs import positional
 
 Row = dict[str, str]
-"""Row of a file of JSON Lines."""
+"""Row of a JSON Lines file."""
 
 
 def read_rows(path: Path, fields: tuple[str, ...]) -> list[Row]:
-    """Returns the rows of the JSON Lines file `path` as dicts, in each of which all of `fields` are
-    texts. Raises `DataError` with the number of the first line that is no such object, and where
-    the file cannot be read."""
+    """Return the rows of the JSON Lines file `path` as dicts in which all `fields` are
+    strings. Raises `DataError`, with the number of the first line that is not such an
+    object, or if the file cannot be read."""
     rows = []
     for number, line in numbered_lines(path):
         try:
@@ -36,11 +37,13 @@ def read_rows(path: Path, fields: tuple[str, ...]) -> list[Row]:
 
 
 def translated(problems: list[Problem], path: str, source: str) -> list[Problem]:
-    """Returns JavaScript versions of `problems`, which come from `source` (named in errors), by the
-    file `path` that `codestress write translations` made.
+    """Return JavaScript versions of `problems`, from the file `path` that `codestress
+    write translations` made. `source` is the data set of the problems, for error
+    messages.
 
-    Problems without a row in the file are left out. Raises `ParameterError` where `path` is empty,
-    and `DataError` where the file is faulty or a problem's arguments have no JSON form.
+    Problems without a row in the file are left out. Raises `ParameterError` if `path`
+    is empty, and `DataError` if the file is faulty or a problem's arguments have no
+    JSON form.
     """
     if not path:
         raise ParameterError(
@@ -64,9 +67,9 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
 
 
 def javascript_version(problem: Problem, code: str) -> Problem:
-    """Returns a Python `problem` with `code`, in JavaScript, as its program, and with its arguments
-    as JSON values in the order of the parameters; raises `NotJson` where the arguments have no JSON
-    form."""
+    """Return the Python `problem` with the JavaScript `code` as its program, and its
+    arguments as JSON values in the order of the parameters. Raises `NotJson` if the
+    arguments have no JSON form."""
     try:
         parameters = PythonProgram(problem).parameters()
         arguments = positional(problem.arguments, parameters)
@@ -79,10 +82,13 @@ def javascript_version(problem: Problem, code: str) -> Problem:
 def written_hints(
     path: str, source: str, task: Task, problems: set[str]
 ) -> dict[str, str]:
-    """Returns wrong values that a model wrote for MHC, the misleading hint, as a dict by problem
-    id: from the rows of the file `path` about this `task` and the ids `problems`. Raises
-    `DataError` where there are none or the file is missing (not where `problems` is empty);
-    the message names the command that writes them for `source`."""
+    """Return wrong values that a model wrote for MHC, the misleading hint, as a dict
+    from problem id to value. They are the rows of the file `path` about this `task` and
+    the ids `problems`.
+
+    Raises `DataError` if there are none, also because the file is missing, unless
+    `problems` is empty. The message names the command that writes hints for `source`.
+    """
     file = ROOT / path
     values = {}
     for row in read_rows(file, ("id", "task", "value")) if file.is_file() else []:

@@ -1,7 +1,8 @@
-"""Programs that CodeCrash asks about: the problems of a data set that can be used, and their variants
-under each perturbation (section 2).
+"""Programs that CodeCrash asks about: the usable problems of a data set, and their
+variants under each perturbation (section 2).
 
-A problem that does not return its recorded output is left out of all conditions.
+A problem whose program does not return its recorded output is left out of all
+conditions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,22 +49,23 @@ Truth = Annotated[
     Literal["any", "false"],
     BeforeValidator(lambda value: "false" if value is False else value),
 ]
-"""Parameter `truth`: whether messages in a program are all false in the asked call (`false`), or
-may be true (`any`). A bare `false`, which YAML reads as a boolean, becomes the text "false"."""
+"""Parameter `truth`: whether the messages in a program must all be false in the asked
+call (`false`), or may be true (`any`). A bare `false`, which YAML reads as a boolean,
+becomes the text "false"."""
 Density = Annotated[float, Field(gt=0, le=1)]
-"""Share of the places for messages."""
+"""Share of the places for messages that get one, above 0 to 1."""
 CONDITION = ("dataset", "language", "perturbation", "density")
 """Factors that select the variants of programs."""
 MESSAGES = ("MCC", "MPS", NEUTRAL)
-"""Perturbations that put messages into a program, to which a density applies: misleading comments,
-misleading prints, neutral comments."""
+"""Perturbations that put messages into a program, to which a density applies:
+misleading comments, misleading prints, neutral comments."""
 Variants = dict[str, Variant]
-"""Variants by problem id."""
+"""Dict from problem id to variant."""
 
 
 class Perturbed(Seeded):
-    """Parameters of studies that perturb programs: programs, perturbations, their settings (section
-    2). Defaults are the paper's."""
+    """Parameters of studies that perturb programs: programs, perturbations and their
+    settings (section 2). Defaults are the paper's."""
 
     FILES = {"translations": ("",), "hints": ("generated",)}
 
@@ -118,8 +120,8 @@ class Perturbed(Seeded):
     )
 
     def not_run(self) -> tuple[NotRun, ...]:
-        """Returns a `NotRun`, which names a gap and its reason, for each language whose programs
-        cannot run on this computer."""
+        """Return a `NotRun`, which names a gap and its reason, for each language whose
+        programs cannot run on this computer."""
         gaps = []
         for language in self.languages:
             if why := missing(language):
@@ -128,9 +130,9 @@ class Perturbed(Seeded):
         return tuple(gaps)
 
     def files(self) -> list[Path]:
-        """Returns the paths of the files that are read: the contest programs, the modules of custom
-        perturbations, and the files of hints and translations, each where it is named. A
-        file need not exist."""
+        """Return the paths of the files that the study reads: contest programs, modules
+        of custom perturbations, and the named files of hints and translations. A file
+        need not exist."""
         files: list[Path] = []
         if "contest" in self.problems:
             files += contest_files()
@@ -149,14 +151,17 @@ class Perturbed(Seeded):
 def checked_problems(
     source: str, language: Language, n_problems: int, translations: str, seed: int
 ) -> tuple[list[Checked], dict[str, str]]:
-    """Returns the usable problems of a source in `language` as `Checked`, with their executions,
-    and a dict of each other problem's fault in words by its id (it does not parse, does not return
-    its recorded output, or varies).
+    """Return the usable problems of `source` in `language`, as `Checked` with their
+    executions, and the faults of the unusable ones. The faults are a dict from problem
+    id to a reason in words: the program does not parse, does not return its recorded
+    output, or varies.
 
-    `source` is one of `SOURCES` or a custom set (params/problems.yaml); `n_problems` takes only the
-    first ones (0: all, or 800 generated). `translations` is the file for `translated`; `seed` draws
-    generated problems and the inputs of the check. Raises `DataError` for a missing or faulty file, and
-    `ParameterError` where `translations` is empty but needed (JavaScript, all but `contest`).
+    `source` is an entry of `SOURCES` or a custom set (params/problems.yaml).
+    `n_problems` takes only the first ones; 0 takes all, or 800 generated ones.
+    `translations` is the file for `translated`. `seed` draws generated problems and the
+    inputs of the check. Raises `DataError` for a missing or faulty file, and
+    `ParameterError` if `translations` is empty but needed (JavaScript, except for
+    `contest`).
     """
     match source:
         case "generated":
@@ -183,13 +188,13 @@ def variants(
     perturbation: Perturbation,
     density: float,
 ) -> Variants:
-    """Returns the `Variant` of each usable problem of a `source` in `language` under a
-    `perturbation`, as a dict by problem id: the perturbed problem, or the vanilla one where the
-    status is not `applied`.
+    """Return the variant of each usable problem of `source` in `language` under
+    `perturbation`, as a dict from problem id to `Variant`. A variant holds the
+    perturbed problem, or the vanilla problem if the status is not `applied`.
 
-    `density` is the share of the places for messages that get one (without effect on perturbations
-    that insert none); `given` has all other settings.
-    Raises `DataError` for a missing or faulty file of problems, hints or translations.
+    `density` is the share of the places for messages that get one; it has no effect on
+    perturbations that insert none. `given` has all other settings. Raises `DataError`
+    for a missing or faulty file of problems, hints or translations.
     """
     if perturbation not in MESSAGES:
         density = 1.0
@@ -227,9 +232,10 @@ def _variants(
 def made_variants(
     given: Perturbed,
 ) -> Iterator[tuple[str, Language, Perturbation, float, Variants]]:
-    """Yields (source, language, perturbation, density, variants by problem id) for each combination
-    of these parameters in `given`; the density is 1 for perturbations that insert no messages.
-    Languages that cannot run here are left out; raises `SandboxError` where none can."""
+    """Yield (source, language, perturbation, density, variants) for each combination of
+    these parameters in `given`. The variants are a dict by problem id; the density is 1
+    for perturbations that insert no messages. Languages that cannot run on this
+    computer are left out. Raises `SandboxError` if no language can."""
     languages = runnable(given.languages)
     for condition in product(given.problems, languages, given.perturbations):
         densities = [1.0]
@@ -240,8 +246,8 @@ def made_variants(
 
 
 def runnable(languages: Sequence[Language]) -> list[Language]:
-    """Returns those of `languages` whose programs can run on this computer, in the given order;
-    raises `SandboxError` with the reasons where none can."""
+    """Return those of `languages` whose programs can run on this computer, in the same
+    order. Raises `SandboxError` with the reasons if none can."""
     left = [language for language in languages if not missing(language)]
     if not left:
         why = "; ".join(map(missing, languages))

@@ -1,5 +1,6 @@
-"""Simulated reader for CodeCrash: a program in place of a model, which works out what the asked
-program does and may believe misleading comments."""
+"""Simulated reader for CodeCrash: a program that answers in place of a model. The
+reader works out what the program in the question does, and may believe misleading
+comments."""
 
 import json
 import re
@@ -14,9 +15,9 @@ from codestress.simulated.runs import first_right, run_piece
 from codestress.types import Language, Source
 
 ASKED = re.compile(r"\[ANSWER\] (.*?) (===?) (.*?) \[/ANSWER\]\s*$", re.S)
-"""Assertion to complete: its left side, sign and right side."""
+"""Assertion to complete: its left side, sign (`==` or `===`) and right side."""
 HINT = re.compile(r"(?:#|//) The (return value|function call) is (.*)$")
-"""Hint about the result (MHC), and the value or call that it names."""
+"""Hint about the result (MHC), and the value or call that the hint names."""
 PRINTED = re.compile(r"^\s*(?:print|console\.log)\(('.*'|\".*\")\);?$")
 """Line that prints a message."""
 COMMENTED = re.compile(
@@ -24,10 +25,11 @@ COMMENTED = re.compile(
 )
 """Line of code with a comment that is a sentence (`said`)."""
 DOUBTFUL = 4
-"""Factor by which a message about a line is believed less often than a hint about the result."""
+"""Divisor of credulity: the reader believes a message about a line this many times less
+often than a hint about the result."""
 HINT_DOUBTS, MESSAGE_DOUBTS, COLLAPSE_DOUBTS = 5, 0.25, 24
-"""Numbers of paragraphs of doubt (`AGAIN`) that a reasoning reader writes: for a contradicted hint,
-for each message (one for four messages), and for a collapse."""
+"""Numbers of paragraphs of doubt (`AGAIN`) that a reasoning reader writes: for a
+contradicted hint, for each message (one for four messages), and before a collapse."""
 AGAIN = (
     "Let me go through the program again from its first line to its last, with the value of every variable after each "
     "of the lines, and see whether I come to what I had before, or to what the text beside the code says instead."
@@ -35,10 +37,14 @@ AGAIN = (
 
 
 def complete_assertion(reading: Reading, _prefill: str) -> str | None:
-    """Returns a simulated reader's answer, as text, to a prompt that asks to complete an assertion:
-    `[ANSWER] f(1) == 2 [/ANSWER]`, after thoughts where the reader or the prompt wants them; None
-    where the question of `reading` is no such request. The reader runs the program lines that it
-    kept, with believed messages taken as true; a believed hint is its answer."""
+    """Return a simulated reader's answer to a prompt that asks to complete an
+    assertion, such as `[ANSWER] f(1) == 2 [/ANSWER]`. Return None if the question of
+    `reading` is not such a request.
+
+    The reader runs those lines of the program that it kept, and takes the messages that
+    it believes as true; a hint that it believes is its answer. Thoughts come before the
+    answer if the reader's style or the prompt wants them.
+    """
     asked = ASKED.search(reading.question)
     if not asked or "??" not in asked[0]:
         return None
@@ -71,8 +77,8 @@ def _asserted(
     belief: float,
     reading: Reading,
 ) -> str:
-    """Returns the completed assertion, as text, of a reader that believes the hint `believed`, if
-    any, and each other message among `lines` with probability `belief`."""
+    """Return the completed assertion of a reader that believes the hint `believed`, if
+    not None, and each other message among `lines` with probability `belief`."""
     left, sign, right = asked.groups()
     language: Language = "javascript" if sign == "===" else "python"
     code = "\n".join(_as_believed(lines, belief, reading, language))
@@ -88,9 +94,9 @@ def _asserted(
 
 
 def clean_program(reading: Reading, _prefill: str) -> str | None:
-    """Returns a simulated reader's answer, as text, to a prompt that asks to clean up a program:
-    its kept lines in a fenced block, without comments and printed messages; None where the question
-    of `reading` is no such request."""
+    """Return a simulated reader's answer to a prompt that asks to clean up a program:
+    the kept lines in a fenced block, without comments and printed messages. Return None
+    if the question of `reading` is not such a request."""
     asked = re.search(r"^Refactor the (\w+) program above", reading.question)
     if not asked:
         return None
@@ -103,13 +109,14 @@ def clean_program(reading: Reading, _prefill: str) -> str | None:
 
 
 def _program(reading: Reading) -> list[str]:
-    """Returns the lines that the reader of `reading` kept of the last program in the prompt,
-    without fences and answers; empty where neither the program's announcement nor any function's
-    head was kept."""
+    """Return the lines that the reader of `reading` kept of the last program in the
+    prompt, without fences and answers. The result is empty if the reader kept neither
+    the program's announcement nor the head of any function."""
     lines = [text for _, text in reading.kept]
     if reading.question.startswith("Refactor"):
         lines = [text for text in lines if text not in reading.question]
-    # Without its head the program begins where the examples end: at the last function that is called as asked.
+    # The program follows its announcement. If the announcement was not kept, the program
+    # is taken to begin at the last function head, behind the examples.
     starts = list[int]()
     functions = [len(lines)]
     for number, text in enumerate(lines):
@@ -125,9 +132,12 @@ def _program(reading: Reading) -> list[str]:
 def _as_believed(
     lines: list[str], belief: float, reading: Reading, language: Language
 ) -> list[str]:
-    """Returns the program `lines` without the messages (comments and prints) among them. Each
-    message is believed with probability `belief`; its line of code, or else the next one, is then
-    changed to have no effect."""
+    """Return the program `lines` as the reader understands them, without messages
+    (comments and prints) and blank lines.
+
+    Each message is believed with probability `belief`. A believed message changes the
+    code on its own line, or else the next line of code, to have no effect.
+    """
     source: list[str] = []
     disbelieved = False
     for line in lines:
@@ -147,8 +157,8 @@ def _as_believed(
 
 
 def _claims(line: str) -> re.Match[str] | None:
-    """Returns the match of `COMMENTED` for a line whose comment says something about the line; None
-    for neutral comments and for lines without such a comment."""
+    """Return the match of `COMMENTED` for a line whose comment says something about the
+    line. Return None for neutral comments and for lines without such a comment."""
     commented = COMMENTED.match(line)
     if commented and is_neutral(commented["said"]):
         return None
@@ -156,9 +166,9 @@ def _claims(line: str) -> re.Match[str] | None:
 
 
 def _without_effect(line: str, language: Language) -> str:
-    """Returns the program's `line` rewritten so that it has no effect (in Python `pass`, `if
-    False:`, …; in JavaScript an empty text). Lines on which the rest of the program depends, such
-    as a function's head, stay as they are."""
+    """Return the program's `line` rewritten to have no effect (in Python `pass`, `if
+    False:`, …; in JavaScript an empty text). Lines on which the rest of the program
+    depends, such as a function's head, are returned unchanged."""
     indent = line[: len(line) - len(line.lstrip())]
     word = line.strip().partition(" ")[0].rstrip(":(")
     ending = line.rstrip()[-1:]
@@ -178,9 +188,9 @@ def _without_effect(line: str, language: Language) -> str:
 
 
 def _output(call: str, code: str, language: Language, source: Source) -> str:
-    """Returns, as text, the literal of the value that the text `call` has in the reader's program
-    `code`; where the call fails or returns None, its first argument, or `None` if that is no
-    literal."""
+    """Return the literal of the value that `call` has in the reader's program `code`.
+    If the call fails or returns None, return the call's first argument, or `None` if
+    this argument is not a literal."""
     name, _, rest = call.partition("(")
     arguments = rest.rpartition(")")[0]
     try:
@@ -205,9 +215,9 @@ def _output(call: str, code: str, language: Language, source: Source) -> str:
 
 
 def _input(function: str, expected: str, code: str, source: Source) -> str:
-    """Returns the assertion `f(ARGUMENTS) == VALUE`, as text, with `expected` as its value: the
-    call is the first of 40 likely ones for which the program `code` returns the value; else one
-    with the value itself as the argument."""
+    """Return the assertion `f(ARGUMENTS) == VALUE` for the value `expected`. The
+    arguments are the first among up to 40 likely ones for which the program `code`
+    returns the value; without any, the value itself is the argument."""
     try:
         output: Any = parse_literal(expected).value
     except NotLiteral:
@@ -230,10 +240,13 @@ def _input(function: str, expected: str, code: str, source: Source) -> str:
 
 
 def _thought(lines: list[str], contradicted: bool, reading: Reading) -> str:
-    """Returns the reasoning text of a reader: each of the program's `lines` once, then paragraphs
-    of doubt, each with one word of doubt more than the last, more of them where a hint is
-    `contradicted`; then `</think>`, or endless repetition instead (by chance, only where
-    contradicted)."""
+    """Return the reasoning text of a reader: each of the program's `lines` once, then
+    paragraphs of doubt, each with one word of doubt more than the last.
+
+    Messages, a `contradicted` hint and a collapse add paragraphs. The text ends in
+    `</think>`, or in a collapse: long repetition of one word, by chance and only after
+    a contradicted hint.
+    """
     messages = sum(1 for line in lines if _claims(line) or PRINTED.match(line))
     collapses = contradicted and reading.random.random() < reading.reader.collapse
     rounds = int(messages * MESSAGE_DOUBTS)

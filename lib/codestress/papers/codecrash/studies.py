@@ -1,8 +1,8 @@
-"""CodeCrash's studies: predictions about programs that were rewritten to the same meaning, or that
-carry misleading comments and prints.
+"""CodeCrash's studies: predictions about programs that are rewritten to the same
+meaning, or that carry misleading comments and prints.
 
-Every condition asks about the same problems, those of `programs.py`; a variant with another meaning
-than its program is never asked.
+All conditions ask about the same problems, those of `programs.py`. A variant (a program
+after a perturbation) that changes the program's meaning is never asked about.
 """
 
 import re
@@ -37,12 +37,12 @@ from .programs import CONDITION, Perturbed, made_variants, variants
 
 Mode = Literal["direct", "cot"]
 COMMENT = re.compile(r"\s*(?:#|//) .*$")
-"""Comment at the end of a line, and the blanks before it."""
+"""Comment at the end of a line, with the blanks before the comment."""
 
 
 class Questions(Perturbed, Experiment):
-    """Parameters of the questions about perturbed programs: those of `Perturbed`, prompts and their
-    sampling (sections 2 and 3)."""
+    """Parameters of the questions about perturbed programs: those of `Perturbed`,
+    prompts and their sampling (sections 2 and 3)."""
 
     SINGLE = (
         "n_problems",
@@ -81,13 +81,17 @@ class Questions(Perturbed, Experiment):
         return ("strict", "reference")
 
     def trials(self) -> Iterator[Trial]:
-        """Yields the trials for every prompt about every variant, in each mode and defence.
+        """Yield the trials about every variant of every problem, in each mode and with
+        each defence.
 
-        Refused and rejected variants are not asked. A variant that a perturbation left unchanged
-        has the vanilla prompt, so the request is sent only once. Vanilla programs have no comments
-        to ignore, so they are not asked with `ignore` (Table 8). With `refactor`, a trial first
-        asks for a clean program, then about it. Raises `ParameterError` where inputs are asked of
-        livecodebench or JavaScript, and at the end where too little is left (`check_asked`).
+        Refused and rejected variants are not asked about. A variant that a perturbation
+        left unchanged has the vanilla prompt, so its request is sent only once. Vanilla
+        programs have no comments to ignore, so they are not asked with `ignore` (Table
+        8). With `refactor`, a trial first asks for a clean program, then about this
+        program.
+
+        Raises `ParameterError` if inputs are asked of livecodebench or JavaScript, and,
+        after the last trial, if too little was asked (`check_asked`).
         """
         asked = set[str]()
         others = "livecodebench" in self.problems or "javascript" in self.languages
@@ -121,11 +125,11 @@ class Questions(Perturbed, Experiment):
         self.check_asked(asked)
 
     NEEDED: ClassVar[set[str]] = set()
-    """Perturbations that must be asked about, beside one more."""
+    """Perturbations that a study must ask about, in addition to at least one other."""
 
     def check_asked(self, asked: set[str]) -> None:
-        """Raises `ParameterError` where too little is left: `asked`, the perturbations that are
-        asked about, are no more than those of `NEEDED`."""
+        """Raise `ParameterError` unless `asked`, the perturbations that are asked
+        about, contains all of `NEEDED` and at least one other."""
         if not asked > self.NEEDED:
             raise ParameterError(
                 f"perturbations = {self.perturbations}: too little is left to ask about; name one that is "
@@ -134,27 +138,30 @@ class Questions(Perturbed, Experiment):
             )
 
     def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
-        """Yields a trial for each candidate of a question."""
+        """Yield a trial for each candidate (repeated sample) of a question."""
         count = self.samples_cot
         if factors["mode"] == "direct":
             count = self.samples_direct
-        # The vanilla question asked again has samples of its own.
+        # Other sample numbers make other requests, so that "asked again" is asked anew.
         first = count if factors["perturbation"] == "AGAIN" else 0
         for sample in range(first, first + count):
             yield Trial(problem, factors, self.seed, sample)
 
     def problem(self, trial: Trial) -> Problem:
-        """Returns the variant that `trial` asks about."""
+        """Return the variant that `trial` asks about."""
         factors: Mapping[str, Any] = trial.factors
         condition = [factors[name] for name in CONDITION]
         return variants(self, *condition)[trial.problem].problem
 
     def question(self, trial: Trial, problem: Problem) -> Prompt:
-        """Returns the prompt of `trial` about `problem`, its variant or the cleaned-up one, in
-        appendix D's form: instruction (to ignore comments too, where asked), examples, program,
-        assertion to complete. The words are the kit's own, except for two sentences that the paper
-        prints: `Ensure the provided expression syntax is correct. Do NOT output any extra
-        information.`"""
+        """Return the prompt of `trial` about `problem`, its variant or the cleaned-up
+        program. The prompt has the form of appendix D: instruction (if asked, also to
+        ignore comments), examples, program, assertion to complete.
+
+        The words are the kit's own, except for two sentences that the paper prints:
+        `Ensure the provided expression syntax is correct. Do NOT output any extra
+        information.`
+        """
         mode = trial.factors["mode"]
         longest = self.max_tokens_cot
         if mode == "direct":
@@ -184,9 +191,12 @@ class Questions(Perturbed, Experiment):
         return 2 if trial.factors["refactor"] else 1
 
     def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-        """Returns the prompt that asks, second, about the program that the model cleaned up in the
-        first of `responses`; None where `trial` has no clean-up, that response has no program, or
-        the second response is there."""
+        """Return the second prompt of `trial`, about the program that the model cleaned
+        up in the first of `responses`.
+
+        Return None if the trial has no clean-up, if the first response contains no
+        program, or if the second response is already there.
+        """
         if not trial.factors["refactor"] or len(responses) > 1:
             return None
         problem = self.problem(trial)
@@ -204,8 +214,8 @@ class Questions(Perturbed, Experiment):
 
 
 class Shares(Questions, Interval):
-    """Parameters of studies that give shares of correct answers: those of `Questions`, and the
-    confidence of intervals."""
+    """Parameters of studies that give shares of correct answers: those of `Questions`,
+    and the confidence of intervals."""
 
 
 class Compared(Shares):
@@ -215,8 +225,8 @@ class Compared(Shares):
 
 
 class Predictions(Compared):
-    """Parameters of studies that show differences to vanilla programs: those of `Compared`, and the
-    unit of the differences."""
+    """Parameters of studies that show differences to vanilla programs: those of
+    `Compared`, and the unit of the differences."""
 
     relative: bool = Field(
         True, description="differences to vanilla in % of it; false: in points"
@@ -224,7 +234,8 @@ class Predictions(Compared):
 
 
 class DensitySweep(Predictions):
-    """Parameters of the sweep over densities of messages (section 4.1: Figure 4 and Table 6)."""
+    """Parameters of the sweep over densities of messages (section 4.1: Figure 4 and
+    Table 6)."""
 
     show: Literal["accuracy", "tokens"] = Field(
         "accuracy", description="what is drawn against the density"
@@ -232,7 +243,8 @@ class DensitySweep(Predictions):
 
 
 def _shown(problem: Problem) -> dict[str, str]:
-    """Returns the texts about a `problem` that prompts show, by placeholder."""
+    """Return the texts about `problem` that prompts show, as a dict from placeholder to
+    text."""
     return {
         "language": LANGUAGE_NAMES[problem.language],
         "fence": problem.language,
@@ -242,8 +254,8 @@ def _shown(problem: Problem) -> dict[str, str]:
 
 
 def assertion_to_complete(problem: Problem, task: Task) -> str:
-    """Returns the assertion about a `problem`, as text, that the model completes: `f(1) == ??` for
-    the `task` `output` (`===` in JavaScript), `f(??) == 2` for `input`."""
+    """Return the assertion about `problem` that the model completes. It is `f(1) == ??`
+    for the `task` `output` (`===` in JavaScript), and `f(??) == 2` for `input`."""
     if task == "input":
         return f"{problem.function}(??) == {problem.output}"
     equal = "=="
@@ -253,12 +265,12 @@ def assertion_to_complete(problem: Problem, task: Task) -> str:
 
 
 def written_by_model(problem: Problem, code: str) -> Problem:
-    """Returns the problem with `code` as its program, which a model wrote from the problem's
-    program.
+    """Return `problem` with `code` as its program. A model wrote `code` when it cleaned
+    up the problem's program.
 
-    The result's origin is untrusted (`Source.STRANGER`) unless `code` consists of pieces of the
-    problem's program (lines, sentences of long lines) in order, with or without comments: simulated
-    readers do no more than that.
+    The result is untrusted (its origin is `Source.STRANGER`) unless `code` consists of
+    pieces of the problem's program in order, each with or without its comment. A piece
+    is a line, or a sentence of a long line. Simulated readers write only such programs.
     """
     shown = iter(segments(problem.code))
     for line in segments(code):
@@ -276,4 +288,5 @@ STUDIES = {
     "published": Recomputed,
     "variants": Perturbed,
 }
-"""Studies by name; params/codecrash/*.yaml may name them as `study: codecrash.NAME`."""
+"""Dict from name to schema of parameters. A file params/codecrash/*.yaml may name a
+study as `study: codecrash.NAME`."""

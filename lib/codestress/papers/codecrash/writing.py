@@ -1,8 +1,8 @@
-"""Material that a model writes for CodeCrash: hints and JavaScript translations, which are checked
-by running them.
+"""Material that a model writes for CodeCrash: hints and JavaScript translations, which
+are checked by running them.
 
-The material is written to a file once, so that all models get the same material and others can
-inspect the file.
+The material is written to a file once, so that all models get the same material and
+others can inspect the file.
 """
 
 import ast
@@ -42,28 +42,29 @@ from .assertions import assertion_parts
 from .material import Row, javascript_version, read_rows
 
 TRIES = 3
-"""Largest number of times that a model is asked for one piece of material; without an accepted
-response it is then rejected (appendix B.3 gives no number)."""
+"""Largest number of times that a model is asked for one piece of material. If no
+response is accepted, the piece is rejected (appendix B.3 gives no number)."""
 LONGEST = 4000
 """Largest number of tokens of a response (`max_tokens` of its request)."""
 
 
 class Written(NamedTuple):
-    """Material that a model wrote, after its check: `rows`, the accepted rows, ready to be written
-    to the file of material, and `rejected`, the other rows, each with a `reason`."""
+    """Checked material that a model wrote. `rows` are the accepted rows, ready to be
+    written to the file of material; `rejected` are the remaining rows, each with a
+    `reason`."""
 
     rows: list[Row]
     rejected: list[Row]
 
     @property
     def counts(self) -> Counter[str]:
-        """Counter of the rows by outcome: `accepted`, and each reason for a rejection."""
+        """Counter of the rows by outcome: `accepted`, or the reason for a rejection."""
         reasons = (row["reason"] for row in self.rejected)
         return Counter(["accepted"] * len(self.rows) + [*reasons])
 
 
 class Rejected(Exception):
-    """Raised, with the reason, where a response holds no material that can be used."""
+    """Raised, with the reason, if a response holds no usable material."""
 
 
 def write_material(
@@ -74,16 +75,18 @@ def write_material(
     seed: int,
     store: Path = STORE,
 ) -> Written:
-    """Returns material about `problems` that `model` wrote: `Written` with rows of id, model and
-    value or code; rejected rows have id, reason, answer. Each problem is asked about until a
-    response is accepted, at most `TRIES` times; responses in the file `store` are not requested
-    again.
+    """Return the material about `problems` that `model` wrote, as `Written`. Accepted
+    rows have id, model and value or code; rejected rows have id, reason, answer.
 
-    With a `task`, which then stands in all rows, it is wrong values for MHC, the misleading hint
-    (appendix B.3), accepted if they are a wrong output of the true output's type (`output`), or an
-    input for which the program returns something else or fails (`input`). With None it is
-    JavaScript versions (section 4.2), accepted if Node returns the same values as Python, on the
-    problem's input and on inputs near by.
+    With a `task`, which then stands in all rows, the material is wrong values for MHC,
+    the misleading hint (appendix B.3). For `output`, a value is accepted if it is a
+    wrong output of the true output's type. For `input`, it is accepted if the program
+    returns something else for it, or fails. Without a task (None) the material is
+    JavaScript versions (section 4.2). A version is accepted if Node returns the same
+    values as Python, for the problem's input and for inputs near by.
+
+    Each problem is asked about until a response is accepted, at most `TRIES` times.
+    Responses in the file `store` are not requested again.
     """
     of_task = {"task": task} if task else {}
     prompt = f"codecrash.hint.{task}" if task else "codecrash.translate"
@@ -108,9 +111,9 @@ def write_material(
 
 
 def with_other_rows(written: Written, rows: Sequence[Row], path: Path) -> str:
-    """Returns the text of a JSON Lines file to replace that at `path`: its rows (if it exists)
-    about other problems or tasks than those in `written`, then `rows`. Raises `DataError` where a
-    line of the old file is no object with an id."""
+    """Return the text of a JSON Lines file that replaces the one at `path`. The text
+    has the old file's rows about other problems or tasks than those in `written`, then
+    `rows`. Raises `DataError` if a line of the old file is not an object with an id."""
     asked = {(row["id"], row.get("task")) for row in written.rows + written.rejected}
     kept = []
     if path.is_file():
@@ -128,8 +131,9 @@ def _responses(
     prompt: str,
     store: Path,
 ) -> dict[str, str]:
-    """Returns the texts of the responses of `model`, without thoughts, as a dict by problem id: to
-    `trials`, which ask about `problems` by the question in the file named by `prompt`."""
+    """Return the texts of the responses of `model` to `trials`, without thoughts, as a
+    dict from problem id to text. The trials ask about `problems` with the prompt file
+    named `prompt`."""
 
     def render(trial: Trial) -> Prompt:
         problem = problems[trial.problem].problem
@@ -145,19 +149,23 @@ def _responses(
 
 
 def _unjudged(_: Trial, response: Response) -> Score:
-    """Returns the score 0 for any `response`, as only the later check of the material counts; its
-    outcome is `correct` for a response with text, else that of a refused or empty one."""
+    """Return the score 0 for any `response`, because only the later check of the
+    material counts. The outcome is `correct` for a response with text, else that of a
+    refused or empty response."""
     return unanswered(response) or Score(Outcome.CORRECT, 0.0)
 
 
 def _translation(checked: Checked, text: str, executor: Executor) -> Row:
-    """Returns the row for a translation in `text`; raises `Rejected` where it has another value."""
+    """Return the row for the JavaScript translation in `text`. Raises `Rejected` if
+    there is none, if its values have no JSON form, or if it ends otherwise or returns
+    other values than the Python program."""
     code = fenced_program(text, checked.problem.function)
     if not code:
         raise Rejected("no program in a fenced block")
     calls = []
     expected = []
-    # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
+    # Inputs at the edges of types, which follow the ones near by, are left out: Python and
+    # JavaScript rightly differ there.
     near = zip(checked.inputs[: 1 + NEAR], checked.executions, strict=False)
     for given, execution in near:
         if execution.outcome is not Ending.RETURNED:
@@ -182,7 +190,8 @@ def _translation(checked: Checked, text: str, executor: Executor) -> Row:
 
 
 def _hint(task: Task, checked: Checked, text: str, executor: Executor) -> Row:
-    """Returns the row for a hint in `text`; raises `Rejected` where it is none, or not wrong."""
+    """Return the row for the hint in `text`. Raises `Rejected` if `text` contains none,
+    or one that is not wrong."""
     problem = checked.problem
     content = tagged(text)
     true = checked.executions[0].value

@@ -1,5 +1,5 @@
-"""CodeCrash: columns that distinguish conditions, and the names of conditions in figures and
-tables."""
+"""CodeCrash: columns that distinguish conditions, and the names of conditions in
+figures and tables."""
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ from ..studies import Questions
 SETTING = ["language", "task", "mode", "ignore", "refactor"]
 """Columns that say how a question is asked."""
 CELL = ["model", "dataset", *SETTING, "perturbation", "density"]
-"""Columns whose values name a condition: model, data set, setting, perturbation and density of
-messages."""
+"""Columns whose values identify a condition: model, data set, setting, perturbation and
+density of messages."""
 MERGE = "merge"
-"""Name of all data sets together, in which every problem has the same weight (the paper's Merge).
-"""
+"""Name of all data sets together, with the same weight for every problem (the paper's
+Merge)."""
 NAMES = {
     "cruxeval": "CRUXEval",
     "livecodebench": "LiveCodeBench",
@@ -29,7 +29,7 @@ NAMES = {
     "contest": "contest programs",
     MERGE: "all problems",
 }
-"""Names in figures of the data sets."""
+"""Names of the data sets in figures."""
 KINDS = {
     "VAN": "no perturbation",
     "REN": "other names",
@@ -40,14 +40,14 @@ KINDS = {
     "MPS": "misleading prints",
     "MHC": "misleading hints",
 }
-"""Names in figures and titles of the paper's perturbations, by code."""
+"""Names of the paper's perturbations in figures and titles, by code."""
 SPELLED = {
     "AGAIN": "asked again",
     "BLANK": "one blank line",
     NEUTRAL: "neutral comments (NCC)",
     **{name: ", ".join(tagged) for name, tagged in TAGGED.items()},
 }
-"""Names in figures of the conditions that are not the paper's."""
+"""Names in figures of conditions that the paper does not have, by code."""
 MODES = {"direct": "direct", "cot": "chain of thought"}
 WORDS: dict[str, Mapping[Any, str]] = {
     "dataset": NAMES,
@@ -55,18 +55,22 @@ WORDS: dict[str, Mapping[Any, str]] = {
     "task": {"output": "output prediction", "input": "input prediction"},
     "mode": MODES,
 }
-"""Words in the names of panels, by factor and its value; a value without an entry is its own word.
-"""
+"""Words for the values of factors in the names of panels, by factor and value. A value
+without an entry is shown as it is."""
 Row = Mapping[Any, Any]
 DEFENCES = {"ignore": ", told to ignore", "refactor": ", cleaned up"}
-"""Words that follow a condition's name where it is asked with the defence."""
+"""Words that follow a condition's name if the question is asked with the defence."""
 
 
 def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns a row for each condition and problem in `answers`, with the columns `CELL` (the
-    condition), problem, score (share of correct answers by `rule`), status (of the perturbed
-    program) and question (the cluster of problems made from one question). Where answers are of
-    several data sets, rows of all together are added as the data set `MERGE`."""
+    """Return the score of each problem under each condition in `answers`, a row for
+    each. If `answers` are of several data sets, rows of all together are added as the
+    data set `MERGE`.
+
+    Columns: `CELL` (the condition), problem, score (share of correct answers, 0 to 1,
+    under the scoring rule `rule`), status (of the perturbed program), question (the
+    cluster of problems made from one question).
+    """
     if answers["dataset"].nunique() > 1:
         merged = answers.assign(dataset=MERGE)
         for name in ("problem", "question"):
@@ -81,8 +85,9 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def question_counts(questions: pd.Series) -> dict[str, Any]:
-    """Returns the numbers of different `questions`, the clusters of answers, and of answers that
-    are independent (`effective_number`), as a dict: questions, independent."""
+    """Return the number of distinct `questions`, and of independent answers
+    (`effective_number`), as a dict with the keys questions and independent. `questions`
+    names the cluster of each answer."""
     return {
         "questions": questions.nunique(),
         "independent": effective_number(questions),
@@ -90,20 +95,22 @@ def question_counts(questions: pd.Series) -> dict[str, Any]:
 
 
 def undefended(rows: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of the table `rows` that were asked without a defence: its columns `ignore`
-    (the model is told to ignore comments) and `refactor` (it cleans up the program first) are both
-    false."""
+    """Return the rows of the table `rows` that were asked without a defence. Their
+    columns `ignore` (the model is told to ignore comments) and `refactor` (the model
+    cleans up the program first) are both false."""
     return rows[~rows[["ignore", "refactor"]].astype(bool).any(axis=1)]
 
 
 def plain_vanilla(rows: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of the table `rows` about unperturbed programs, without a defence."""
+    """Return the rows of the table `rows` about unperturbed programs, asked without a
+    defence."""
     return undefended(rows.query("perturbation == 'VAN'"))
 
 
 def panel_name(row: Row, varying: Sequence[str]) -> str:
-    """Returns the name of a row's panel: the words for its values in the columns `varying`, in a
-    fixed order; the data set's name where `varying` is empty."""
+    """Return the name of the panel of `row`: the words for its values in the columns
+    `varying`, in a fixed order, joined by commas. If `varying` is empty, the name is
+    the data set's."""
     parts = []
     for name, words in WORDS.items():
         if name in (varying or ["dataset"]):
@@ -113,7 +120,8 @@ def panel_name(row: Row, varying: Sequence[str]) -> str:
 
 
 def condition_name(row: Row) -> str:
-    """Returns the name of a row's condition: perturbation, density below 1, and defences."""
+    """Return the name of the condition of `row`: perturbation, density if below 1, and
+    defences."""
     kind = row["perturbation"]
     name = SPELLED.get(kind, str(kind))
     if kind in MESSAGES and row["density"] < 1:
@@ -127,23 +135,26 @@ def condition_name(row: Row) -> str:
 def cells(
     frame: pd.DataFrame, by: Sequence[str] = CELL
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Yields each condition of a frame, as a dict of its values in the columns `by`, with the
-    frame's rows of this condition."""
+    """Yield each condition of `frame`, as a dict of its values in the columns `by`,
+    together with the rows of `frame` under this condition."""
     for group, part in frame.groupby(by, sort=False):
         yield dict(zip(by, group, strict=True)), part
 
 
 def cell_of(row: Row) -> dict[Hashable, Any]:
-    """Returns the values of `CELL` that select the answers behind `row` (`report/marks.py`), as a
-    dict: those of its columns that are in `CELL`; the data set `MERGE` is left out, which selects
-    all."""
+    """Return the values of `row` that select the answers behind it (`report/marks.py`),
+    as a dict from column in `CELL` to value. Columns that `row` lacks are left out, and
+    so is the data set `MERGE`, which selects all."""
     return {name: row[name] for name in CELL if row.get(name, MERGE) != MERGE}
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the table with three more columns: `panel` (name of a figure's panel, from what varies
-    in the table: data set, language, task or mode), `condition` (the name of perturbation and
-    defence in a figure) and `cell` (values that select the answers behind the row)."""
+    """Return `table` with three more columns: panel, condition and cell.
+
+    `panel` names a figure's panel, using the factors that vary in the table (data set,
+    language, task, mode). `condition` names perturbation and defence in the figure.
+    `cell` holds the values that select the answers behind the row.
+    """
     varying = []
     for name in WORDS:
         if name in table and table[name].nunique() > 1:
@@ -156,8 +167,9 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def spelled(condition: str, *, code: bool = False) -> str:
-    """Returns the name of a condition with its perturbation's name (`KINDS`) in place of the code
-    it begins with, followed by the code in parentheses if `code`."""
+    """Return the name `condition` with the code at its start replaced by the
+    perturbation's name (`KINDS`), followed by the code in parentheses if `code`. A name
+    that starts with no such code is returned unchanged."""
     short = re.split("[ ,]", condition, maxsplit=1)[0]
     if short not in KINDS:
         return condition
@@ -168,8 +180,9 @@ def spelled(condition: str, *, code: bool = False) -> str:
 
 
 def row_names(conditions: Sequence[str]) -> list[str]:
-    """Returns the names of a panel's rows: each perturbation's name and code stand in its first
-    row, and `…` in their place in further ones (`… told to ignore`)."""
+    """Return the names of a panel's rows, one for each of `conditions`. A
+    perturbation's first row shows its name and code; further rows show `…` instead (`…
+    told to ignore`)."""
     names: list[str] = []
     seen = set[str]()
     for condition in conditions:
@@ -183,9 +196,13 @@ def row_names(conditions: Sequence[str]) -> list[str]:
 
 
 def most(values: pd.Series, verb: str, form: str) -> str:
-    """Returns a sentence on the largest mean of `values`, indexed by the name of a condition:
-    `verb` says what happens most under it, `form` formats the number. Where several names differ
-    from the condition's in what follows a comma, it has the mean of each."""
+    """Return a sentence about the condition with the largest mean of `values`, which
+    are indexed by the name of a condition. `verb` says what happens most under it, and
+    `form` formats the number.
+
+    Names that differ only after a comma are of one condition: the sentence gives the
+    mean for each. It says so if no mean is known, or if none is positive.
+    """
     means = values.groupby(level=0, sort=False).mean()
     if means.isna().all():
         return f"{verb}: not known"
@@ -203,9 +220,12 @@ def most(values: pd.Series, verb: str, form: str) -> str:
 
 
 def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
-    """Returns the points that `share_dots` draws, from the column `share` (0 to 1) of `table`, with
-    the interval in the columns `low` and `high`: model, panel, condition, cell, value, low, high
-    (in %), and hollow, from the column `hollow` (in %), if any."""
+    """Return the points that `share_dots` draws, in %, from the column `share` (0 to 1)
+    of `table` and the interval in `low` and `high`.
+
+    Columns: model, panel, condition, cell, value, low, high, and hollow, copied from
+    the column named by `hollow` (already in %), if any.
+    """
     points = named(table).rename(
         columns={share: "value"} | dict.fromkeys(hollow, "hollow")
     )
@@ -215,8 +235,8 @@ def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
 
 
 def prompt_files(given: Questions) -> list[str]:
-    """Returns the names of the prompt files that the study with the parameters `given` uses; their
-    hashes go into the manifest."""
+    """Return the names of the prompt files that the study with the parameters `given`
+    uses. Their hashes go into the manifest."""
     names = ["system", "question"]
     for mode in given.modes:
         examples = f"examples.{given.task}.{mode}"

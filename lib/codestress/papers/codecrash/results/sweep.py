@@ -1,5 +1,5 @@
-"""CodeCrash: Pass@1 and lengths of responses by the density of misleading messages (Figure 4,
-Table 6)."""
+"""CodeCrash: Pass@1 and lengths of responses at each density of misleading messages
+(Figure 4, Table 6)."""
 
 import itertools
 from collections.abc import Mapping
@@ -26,18 +26,23 @@ from .leaderboard import published_differences, registry_names
 
 
 def with_tokens(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
-    """Returns the answers with the column `tokens`: the server's count of the whole response, else
-    an estimate at four characters a token from its text in `texts` (responses by key); nan without
-    both."""
+    """Return `answers` with the added column `tokens`, the length of the whole response
+    as the server counts it. If the server's count is missing, it is estimated at four
+    characters a token from the text in `texts` (a dict from key to response); nan
+    without both."""
     counted = answers["completion_tokens"].astype(float)
     lengths = {key: len(response.text) / 4 for key, response in texts.items()}
     return answers.assign(tokens=counted.fillna(answers["key"].map(lengths)))
 
 
 def by_density(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Returns the result of `condition_means` for each model, setting, perturbation and density (0:
-    vanilla). `answers` come from `with_tokens`: tokens are the mean length of the whole response
-    (reasoning included) as the server counts it. `rule` is the scoring rule."""
+    """Return the result of `condition_means` for each model, setting, perturbation and
+    density; density 0 is vanilla, repeated for each perturbation with messages.
+
+    `answers` come from `with_tokens`, so tokens are lengths of whole responses,
+    including reasoning. `rule` is the scoring rule. Raises `ParameterError` if no
+    perturbed answer can be paired with a vanilla one.
+    """
     required_pairs(answers, rule)  # without them there is nothing to draw
     table = condition_means(answers, "tokens", rule=rule, confidence=confidence)
     vanilla = table["perturbation"] == "VAN"
@@ -52,8 +57,8 @@ SMALL = {
     "7 and 8 billion": ["llama-3.1-8b", "qwen2.5-7b"],
     "7 to 14 billion": ["llama-3.1-8b", "qwen2.5-7b", "qwen2.5-14b"],
 }
-"""Registry names of the open models that count as small, by the reading of this word (in
-parameters); sections 3.3 and 4.1 do not name any."""
+"""Registry names of the open models that count as small, by reading of "small" (in
+numbers of model parameters). Sections 3.3 and 4.1 name no such models."""
 LARGER = [
     "llama-3.1-70b",
     "llama-3.1-405b",
@@ -62,19 +67,22 @@ LARGER = [
     "qwen2.5-72b",
     "qwen2.5-coder-32b",
 ]
-"""Registry names of open models of both families that are larger than those in `SMALL`."""
+"""Registry names of open models of the same two families that are larger than those in
+`SMALL`."""
 
 
 def density_orders(
     answers: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns the differences between density 1 and vanilla programs (section 4.1), paired by
-    problem, with intervals at `confidence` over questions.
+    """Return the differences between density 1 and vanilla programs (section 4.1),
+    paired by problem: additional tokens, and the additional loss of small open models.
 
-    `answers` come from `with_tokens`, `rule` is the scoring rule. Columns: number (`tokens`:
-    additional tokens; `small - larger`: additional loss of small open models, in points of the loss
-    in %), model (`open` for several), dataset, mode, perturbation, reading (key of `SMALL`: the
-    models that count as small; empty for tokens), value, low, high, questions, independent.
+    Columns: number (`tokens`: additional tokens; `small - larger`: how much more of
+    their vanilla score small open models lose than larger ones, in percentage points),
+    model (`open` for several), dataset, mode, perturbation, reading (key of `SMALL`:
+    the models that count as small; empty for tokens), value, low, high (interval at
+    `confidence`, over questions), questions, independent. `answers` come from
+    `with_tokens`, `rule` is the scoring rule.
     """
     keys = [*PAIRED, "question"]
     score = f"value_{rule}"
@@ -106,8 +114,9 @@ def density_orders(
 
 
 def swept_models() -> pd.DataFrame:
-    """Returns the models of Figure 4, a row for each model and kind of message (MCC, MPS): label
-    (the paper's name), model (registry name), perturbation."""
+    """Return the models of Figure 4, a row for each model and kind of message (MCC,
+    MPS). Columns: label (the paper's name), model (the registry's name), perturbation.
+    """
     labels = [*published_differences()["label"].unique(), "QwQ-32B"]
     rows = itertools.product(labels, ["MCC", "MPS"])
     table = pd.DataFrame(rows, columns=["label", "perturbation"])
@@ -115,9 +124,13 @@ def swept_models() -> pd.DataFrame:
 
 
 def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.DataFrame:
-    """Returns the points to draw from the result of `by_density`: model, panel, density, cell
-    (values that select the answers), value, low, high. Values are tokens where `show` is `tokens`,
-    else differences to vanilla, in % if `relative`, else in points."""
+    """Return the points to draw from `table`, the result of `by_density`. Values are
+    tokens if `show` is `tokens`, else differences to vanilla, in % if `relative`, else
+    in percentage points.
+
+    Columns: model, panel, density, cell (values that select the answers), value, low,
+    high.
+    """
     columns = RELATIVE if relative else POINTS
     if show == "tokens":
         columns = TOKENS[:3]
@@ -129,8 +142,9 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
 
 
 def density_headline(curves: pd.DataFrame, unit: str) -> str:
-    """Returns the title of the figure of `curves`, from `density_points`: their mean at the largest
-    density, in `unit`; of tokens also at the smallest."""
+    """Return the title of the figure of `curves`, the result of `density_points`: their
+    mean at the largest density, in `unit`. If `unit` is `tokens`, the title also has
+    the mean at the smallest density."""
     means = curves.groupby("density")["value"].mean()
     many = f"With messages at {100 * means.index[-1]:.0f} % of the places"
     first = means.iloc[0]

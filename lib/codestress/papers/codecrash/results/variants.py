@@ -1,4 +1,4 @@
-"""CodeCrash: outcomes of perturbations."""
+"""CodeCrash: statuses of perturbed programs."""
 
 from collections import Counter
 from typing import Any
@@ -11,18 +11,20 @@ from codestress.mutate.perturbations.variants import Variant
 from ..programs import CONDITION, Perturbed, checked_problems, made_variants
 
 COUNTS = ("applied", "unchanged", "refused", "rejected", "doubtful", "drawn_again")
-"""Columns with numbers of variants: their statuses, then what else is counted."""
+"""Columns with numbers of variants: their statuses, then two further counts."""
 
 
 def variant_counts(given: Perturbed) -> pd.DataFrame:
-    """Returns the numbers of variants (problems after a perturbation) of the study with the
-    parameters `given` by status: a row for each data set, language, perturbation and density.
+    """Return the numbers of variants (programs after a perturbation) with each status,
+    in the study with the parameters `given`. There is a row for each data set,
+    language, perturbation and density.
 
-    Columns: dataset, language, perturbation, density, problems, applied, unchanged, refused,
-    rejected (these four add up to problems), doubtful (applied although a rule refuses),
-    drawn_again (drawn more than once), sites (mean number of changed places), left_out (problems
-    that no condition uses), reasons (of refusals and doubts, counted), why (of problems left out or
-    rejected, cut to 500 characters).
+    Columns: dataset, language, perturbation, density, problems, applied, unchanged,
+    refused, rejected (these four add up to problems), doubtful (applied although a rule
+    refuses the program), drawn_again (drawn more than once), sites (mean number of
+    changed places), left_out (number of problems that no condition uses), reasons (of
+    refusals and doubts, counted), why (of problems left out or rejected, cut to 500
+    characters).
     """
     rows = []
     for *condition, variants in made_variants(given):
@@ -56,15 +58,15 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
 
 
 def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the table of `variant_counts` with the columns accuracy (share of unchanged programs,
-    0 to 1), low, high (Wilson, 95 %); rows without problems are left out."""
+    """Return `table`, the result of `variant_counts`, with the added columns accuracy
+    (share of unchanged programs, 0 to 1), low, high (Wilson's interval, 95 %). Rows
+    without problems are left out."""
     return with_accuracy(table.query("problems > 0"), "unchanged", "problems")
 
 
 def told_variant(perturbation: str, variant: Variant) -> str:
-    """Returns a text to read about a `variant` under the perturbation named `perturbation`: this
-    name, status, number of changed places, reason of a refusal, rejection or doubt, program and
-    call."""
+    """Return a text to read about `variant`: the name `perturbation`, status, number of
+    changed places, reason of a refusal, rejection or doubt, program and call."""
     head = f"=== {perturbation}: {variant.status}, {len(variant.sites)} sites {variant.why}{variant.doubt}"
     problem = variant.problem
     return f"{head.rstrip()}\n{problem.code}\n>>> {problem.call}\n"

@@ -1,5 +1,5 @@
-"""CodeCrash: results on single problems: verdicts that a perturbation turns, answers to read, and
-agreement of candidates."""
+"""CodeCrash: results on single problems: verdicts that a perturbation changes, answers
+to read, and agreement of candidates."""
 
 import difflib
 from collections.abc import Mapping
@@ -26,13 +26,15 @@ from .differences import PAIRED, required_pairs
 def changed_verdicts(
     answers: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns, for each perturbed condition in `answers`, the numbers of problems that all vanilla
-    (unperturbed) candidates get right and all perturbed candidates get wrong, and the reverse.
-    `rule` is the scoring rule. Raises `ParameterError` where no answers can be paired.
+    """Return how many problems change from all candidates right to all wrong, or the
+    reverse, for each perturbed condition in `answers`. Before the change are the
+    candidates for the vanilla (unperturbed) program.
 
-    Columns: `CELL` (the condition), broken (right before, wrong after), right_before, share (broken
-    of right_before; nan without any), low, high (Wilson, at `confidence`, questions as clusters),
-    mended (wrong before, right after), wrong_before.
+    Columns: `CELL` (the condition), broken (right before, wrong after), right_before,
+    share (broken / right_before, 0 to 1; nan if right_before is 0) with its interval
+    low, high (Wilson's, at `confidence`, questions as clusters), mended (wrong before,
+    right after), wrong_before. `rule` is the scoring rule. Raises `ParameterError` if
+    no answers can be paired.
     """
     rows = []
     pairs = required_pairs(answers, rule)
@@ -54,12 +56,12 @@ def changed_verdicts(
 def cases(
     answers: pd.DataFrame, *, rule: str, per_condition: int, seed: int
 ) -> pd.DataFrame:
-    """Returns problems that all candidates in `answers` got right before a perturbation and wrong
-    after it, drawn by `seed`, at most `per_condition` for each condition. `rule` is the scoring
-    rule.
+    """Return problems that all candidates in `answers` got right before a perturbation
+    and wrong after it. At most `per_condition` are drawn with `seed` for each
+    condition; the table is empty if there are none.
 
-    Columns: `CELL` (the condition), problem, key_before, key_after (of the first candidates'
-    responses), answer_before, answer_after. Empty where there is no such problem.
+    Columns: `CELL` (the condition), problem, key_before, key_after (of the first
+    candidates' responses), answer_before, answer_after. `rule` is the scoring rule.
     """
     asked = [*CELL, "problem"]
     detail = f"detail_{rule}"
@@ -68,7 +70,7 @@ def cases(
     before = plain_vanilla(after)
     pairs = required_pairs(answers, rule)
     broken = pairs.query("score_before == 1 and score == 0")
-    # All data sets together have no answers of their own, so their rows go here.
+    # This drops the rows of MERGE, because answers name their own data set.
     broken = broken.merge(before[[*PAIRED, "key", "answer"]], on=PAIRED)
     broken = broken.merge(after, on=asked, suffixes=("_before", "_after"))
     shown = ["key_before", "key_after", "answer_before", "answer_after"]
@@ -81,9 +83,9 @@ def cases(
 
 
 def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str:
-    """Returns a text to read about `case`, a row of `cases`: the changes to the program, and the
-    ends of both responses. `given` has the study's parameters; `texts` its responses by key, without
-    failed ones."""
+    """Return a text to read about `case`, a row of `cases`: the changes to the program,
+    and the last 1,500 characters of both responses. `given` has the study's parameters;
+    `texts` is a dict from key to response, without failed requests."""
     programs: list[list[str]] = []
     for name in ("VAN", case.perturbation):
         perturbed = variants(given, case.dataset, case.language, name, case.density)
@@ -104,14 +106,15 @@ def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str
 
 
 def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Returns, for each condition in `answers`, the standard deviation of Pass@1 over candidates
-    (answers to the same prompt), and the share of problems whose candidates are all right or all
-    wrong. The paper does not say which standard deviation it takes (appendix C). `rule` is the
-    scoring rule.
+    """Return how much the candidates (answers to the same prompt) agree, a row for each
+    condition in `answers`. There are two measures: the standard deviation of Pass@1
+    over candidates, and the share of problems whose candidates are all right or all
+    wrong. The paper does not say which standard deviation it takes (appendix C).
 
     Columns: `CELL` (the condition), problems, candidates, pass_at_1_pct (0 to 100),
-    deviation_points (n - 1; nan for one candidate), same_verdict (the share), low, high (Wilson, at
-    `confidence`, questions as clusters).
+    deviation_points (in percentage points, with n - 1; nan for one candidate),
+    same_verdict (the share, 0 to 1), low, high (Wilson's interval, at `confidence`,
+    questions as clusters). `rule` is the scoring rule.
     """
     rows = []
     for row, part in cells(answers):
