@@ -1,5 +1,5 @@
-"""Charts of Find the Origin's lists of links: outcomes at every size, accuracy by model and against
-distance, and the findings from the published outcomes."""
+"""Charts of Find the Origin's lists of links: outcomes at every size, accuracy of each
+model and against distance, and the findings from the published outcomes."""
 
 from itertools import groupby
 from typing import Any
@@ -35,22 +35,24 @@ from codestress.report.style import (
 from .curves import Sides
 
 UNANSWERED = "no answer: cut off, declined, not readable, failed"
-"""Kind of all outcomes but correct and incorrect, as the legend says it."""
+"""Kind of all outcomes except correct and incorrect, as the legend names it."""
 LOOKS: dict[str, Any] = {
     "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
     "incorrect": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
     UNANSWERED: {"facecolor": OTHER, "edgecolor": "#555555", "hatch": "...."},
 }
-"""Looks of the cells of a map by their kind."""
+"""Colours and hatch of the cells of a map, by kind."""
 
 
 def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
-    """Figure with a map of outcomes: a panel for each of `sources` (published, regenerated), a row
-    for each model; x is the number of lines in the list.
+    """Draw a map of outcomes, and return the figure: a panel for each of `sources`
+    (published, regenerated), a row for each model, and the number of lines in the list
+    as x.
 
-    `sources` is a dict by title of tables with the columns model, lines (in equal steps), outcome.
-    Correct is dark and plain, incorrect light and hatched, all else (truncated, refused, …) grey
-    and dotted. Numbers of correct answers stand on the right.
+    `sources` is a dict from title to table with the columns model, lines (in equal
+    steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
+    (truncated, refused, …) grey and dotted. The numbers of correct answers stand on the
+    right.
     """
     rows = [cells["model"].nunique() for cells in sources.values()]
     height = 0.5 + 0.19 * sum(rows) + 0.5 * len(rows)
@@ -69,8 +71,8 @@ def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
 
 
 def _outcome_panel(ax: Axes, cells: pd.DataFrame, published: bool) -> None:
-    """Draws in the panel `ax` a row for each model in `cells`, with its number of correct
-    answers."""
+    """Draw in the panel `ax` a row for each model in `cells`, with its number of
+    correct answers. `published` says whether the cells are the paper's."""
     models = list(cells["model"].unique())
     counts = []
     for y, model in enumerate(models):
@@ -86,8 +88,9 @@ def _outcome_panel(ax: Axes, cells: pd.DataFrame, published: bool) -> None:
 
 
 def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, published: bool) -> None:
-    """Draws in the panel `ax` the cells of one model, the table `row`, at the height `y`. A click
-    on a published row opens its source, one on another cell the answers behind it."""
+    """Draw in the panel `ax` the cells of one model, the table `row`, at the height
+    `y`. A click on a `published` row opens its source; a click on another row's cell
+    opens the answers behind it."""
     lines = row["lines"]
     step = 8
     if len(row) > 1:
@@ -109,13 +112,15 @@ def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, published: bool) -> None:
 
 
 def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
-    """Figure of accuracies with intervals, a panel for each table of `sources`, by title, and a row
-    for each label in it; `xlabel` names the axis. A table has the columns label, condition,
-    accuracy, low, high (0 to 1), and may have cell, the answers behind a row.
+    """Draw accuracies with intervals, and return the figure: a panel for each table of
+    `sources`, a dict by title, and a row for each label in the table. `xlabel` names
+    the axis.
 
-    One condition is drawn as bars. Several are points, each with its shape, every other one hollow.
-    Published ones, whose title or condition begins with `published`, are grey. The values stand on
-    the right, in the order of the conditions.
+    A table has the columns label, condition, accuracy, low, high (0 to 1), and
+    optionally cell (values that select the answers behind a row). A single condition is
+    drawn as bars. Several conditions are points of different shapes, every other
+    condition hollow. Conditions are grey if their name or the panel's title begins with
+    `published`. The values stand on the right, in the order of the conditions.
     """
     rows = [frame["label"].nunique() for frame in sources.values()]
     height = 0.5 + 0.2 * sum(rows) + 0.6 * len(rows)
@@ -129,7 +134,8 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
 
 
 def _share_panel(ax: Axes, frame: pd.DataFrame, title: str) -> None:
-    """Draws in the panel `ax` the accuracies of the table `frame` under each condition."""
+    """Draw in the panel `ax` the accuracies of the table `frame` under each condition,
+    below `title`."""
     labels = list(frame["label"].unique())
     conditions = list(frame["condition"].unique())
     percents = []
@@ -149,15 +155,16 @@ def _share_panel(ax: Axes, frame: pd.DataFrame, title: str) -> None:
         ax.legend(
             borderpad=0, borderaxespad=0.3, loc="lower left", bbox_to_anchor=(0, 1)
         )
-    # Long names of models leave a title no room to the right of them.
+    # The title stands above: long names of models leave no room for it beside them.
     ax.set_title(title, loc="right", pad=pad)
 
 
 def _draw_shares(
     ax: Axes, part: pd.DataFrame, number: int, conditions: list[str], published: bool
 ) -> None:
-    """Draws in the panel `ax` the accuracies `part` of a condition, by its `number` in
-    `conditions`, a row for each label."""
+    """Draw in the panel `ax` the accuracies `part` of one condition, a row for each
+    label. `number` is the condition's index in `conditions`. The dots or bars are grey
+    if `published`."""
     colour, marker = look(number)
     if published:
         colour = PUBLISHED
@@ -184,7 +191,7 @@ def _draw_shares(
 
 
 def _on_the_right(ax: Axes, words: list[str]) -> None:
-    """Writes one of `words` on the right of each row of the panel `ax`."""
+    """Write `words`, a text for each row, on the right of the panel `ax`."""
     right = ax.secondary_yaxis("right")
     right.set_yticks(range(len(words)), words)
     right.tick_params(length=0)
@@ -192,17 +199,18 @@ def _on_the_right(ax: Axes, words: list[str]) -> None:
 
 
 def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
-    """Figure of accuracy against the distance d. The table `shares` has the columns label,
-    published (bool), d, accuracy, low, high (0 to 1), one row per point; `fits` are the curves of
-    `fit_sides`.
+    """Draw accuracy against the distance d, and return the figure. `shares` has a row
+    for each point, with the columns label, published (bool), d, accuracy, low, high (0
+    to 1). `fits` are the curves of `fit_sides`.
 
-    Points have intervals, and each series its own marker; fitted curves are dashed, and the legend
-    says over how many lines they halve. The published series is grey.
+    Points have intervals, and each series has its own marker; the published series is
+    grey. Fitted curves are dashed, and the legend says over how many lines a curve
+    halves.
     """
     figure, [ax] = panels([""], 1, 2.9, WIDTHS["column"])
 
     def beside(number: int, part: pd.DataFrame) -> pd.Series:
-        """Places at which no two series overlap."""
+        """Return the x of points, shifted so that no two series overlap."""
         return part["d"] + 0.5 * (number - 0.5)
 
     draw_points(ax, shares, beside, line="")
@@ -221,7 +229,8 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
 
 
 def _draw_fits(ax: Axes, shares: pd.DataFrame, fits: Sides) -> None:
-    """Draws the curves `fits` in the panel `ax`, each in the colour of its label in `shares`."""
+    """Draw the curves `fits` in the panel `ax`, each in the colour of its label in
+    `shares`."""
     own = looks(shares["label"].unique())
     apart = np.linspace(1, shares["d"].abs().max(), 200)
     halvings: dict[str, list[str]] = {}
@@ -239,8 +248,8 @@ def _draw_fits(ax: Axes, shares: pd.DataFrame, fits: Sides) -> None:
 
 
 def _halving(fit: ExponentialFit) -> str:
-    """Number of lines over which `fit` halves, in words, or that it is rejected, which means that
-    it does not describe its points."""
+    """Return the number of lines over which `fit` halves, in words. Return `rejected`
+    if the curve does not describe its points, `no fit` if there is none."""
     if fit.lack < DOUBTED:
         return "rejected"
     if np.isnan(fit.half_life):
@@ -249,9 +258,10 @@ def _halving(fit: ExponentialFit) -> str:
 
 
 def published_chart(pairs: pd.DataFrame) -> Figure:
-    """Figure of the comparisons of published lists: a panel for each comparison of `pairs`, a row
-    for each model. The table has the columns comparison, model, difference, low, high (-1 to 1),
-    decided. Hollow marks are not decided."""
+    """Draw the comparisons of published lists, and return the figure: a panel for each
+    comparison of `pairs`, a row for each model. `pairs` has the columns comparison,
+    model, difference, low, high (-1 to 1), decided. Marks of differences that are not
+    decided are hollow."""
     models = list(pairs["model"].unique())
     titles = pairs["comparison"].unique()
     figure, axes = panels(titles, 3, 3.4, sharey=True)

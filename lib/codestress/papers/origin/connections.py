@@ -1,7 +1,8 @@
-"""Lists of connections: chains of words laid out at a distance, and the window of lines that a
-prompt shows.
+"""Lists of links: chains of words laid out at a distance, and the window of lines that
+a prompt shows.
 
-The source is section 4 of Find the Origin; layout and window follow the published token counts.
+The source is section 4 of Find the Origin; layout and window follow the published token
+counts.
 """
 
 import re
@@ -17,8 +18,8 @@ TARGET = ("workbench", "dad", "admire")
 LINK = re.compile(r'"([^"]+)" is connected to "([^"]+)"')
 """Pattern of a line, with both words."""
 LINES = 4002
-"""Number of lines in the whole list, as in the authors' list; a prompt shows a window of the
-list."""
+"""Number of lines in the whole list, as in the authors' list. A prompt shows a window
+of the list."""
 
 
 class Link(NamedTuple):
@@ -27,18 +28,19 @@ class Link(NamedTuple):
     origin: str
     """Word from which the link leads."""
     destination: str
-    """Word to which it leads, the origin of the chain's next link."""
+    """Word to which the link leads, the origin of the chain's next link."""
 
     def __str__(self) -> str:
         return f'"{self.origin}" is connected to "{self.destination}"'
 
 
 def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> list[Link]:
-    """List of all links of list number `index`, chain after chain, with the target chain (the
-    paper's own words at both ends) in the middle.
+    """Return all links of list number `index`, chain after chain, with the target chain
+    in the middle. The target chain has the paper's own words at both ends.
 
-    Each chain has `hops` links and its own `hops + 1` words, drawn from `words` by `seed`. Needs
-    `LINES // hops * (hops + 1)` distinct words; `StopIteration` with fewer.
+    Each chain has `hops` links and its own `hops + 1` words, drawn from `words` with
+    `seed`. Raises `StopIteration` unless `words` has about `LINES // hops * (hops + 1)`
+    distinct words.
     """
     chains = LINES // hops
     pool = [word for word in words if word not in TARGET]
@@ -55,17 +57,18 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
 
 
 def parse_links(text: str) -> list[Link]:
-    """List of the links in those lines of `text` that have the form `"A" is connected to "B"`, as
-    in the authors' list, a data set checked by its hash; other lines are passed over."""
+    """Return the links in those parts of `text` that have the form `"A" is connected to
+    "B"`, as in the authors' list, a data set checked by its hash. Other text is
+    skipped."""
     return [Link(*words) for words in LINK.findall(text)]
 
 
 def lay_out(links: Sequence[Link], *, d: int, hops: int) -> list[Link]:
-    """List of `links` laid out so that each chain's next link stands `d` lines below its previous
-    link (above, for d < 0). `links` go chain after chain, `hops` to a chain.
+    """Return `links` laid out so that each chain's next link stands `d` lines below the
+    previous link (above, if d < 0). `links` go chain after chain, `hops` to a chain.
 
-    Blocks of |d| first links are followed by |d| second links, and so on; for d < 0 the last links
-    come first. `ValueError` for d = 0.
+    Blocks of |d| first links are followed by |d| second links, and so on; if d < 0, the
+    last links come first. Raises `ValueError` if d = 0.
     """
     ranks = [links[rank::hops] for rank in range(hops)]
     if d < 0:
@@ -81,11 +84,13 @@ def lay_out(links: Sequence[Link], *, d: int, hops: int) -> list[Link]:
 def window(
     laid_out: Sequence[Link], *, lines: int, d: int, hops: int, depth: float = 0.5
 ) -> list[Link]:
-    """List of the `lines` consecutive links that a prompt shows, with the target chain at `depth`
-    (0 first, 1 last). `laid_out` is the list of `lay_out` for the given `d` and `hops`.
+    """Return the `lines` consecutive links that a prompt shows, with the target chain
+    at `depth` (0 first, 1 last). `laid_out` is the result of `lay_out` for the same `d`
+    and `hops`.
 
-    The lines outside the target's span are split above and below that span; chains are cut at the
-    window's edges. Raises `DataError` if the window passes the list's end.
+    The lines outside the target chain's span are split above and below this span. Other
+    chains may be cut at the window's edges. Raises `DataError` if the window passes the
+    list's end.
     """
     span = abs(d) * (hops - 1)
     origin = _target(laid_out)
@@ -104,8 +109,9 @@ def window(
 def shuffle_around_target(
     shown: Sequence[Link], chain: Sequence[Link], *names: str | int, seed: int
 ) -> list[Link]:
-    """Shuffled copy of the window `shown`: the target's links (`chain`) stay in their places, and
-    all others are permuted among the remaining places. `names` and `seed` determine the order."""
+    """Return a shuffled copy of the window `shown`. The target's links (`chain`) stay
+    in their places, and all other links are permuted among the remaining places.
+    `names` and `seed` determine the order."""
     free = [i for i, link in enumerate(shown) if link not in chain]
     shuffled = list(shown)
     drawn = rng(seed, "shuffle", *names).permutation(free)
@@ -115,13 +121,14 @@ def shuffle_around_target(
 
 
 def target_chain(links: Sequence[Link], hops: int) -> Sequence[Link]:
-    """Links of the target chain (the paper's own, workbench to admire), `hops` in number, out of
-    `links` that go chain after chain; `ValueError` if the target is not among them."""
+    """Return the `hops` links of the target chain (the paper's own, workbench to
+    admire) in `links`, which go chain after chain. Raises `ValueError` if the target is
+    missing."""
     start = _target(links)
     return links[start : start + hops]
 
 
 def _target(links: Sequence[Link]) -> int:
-    """Index in `links` of the target chain's first link, by its origin; `ValueError` if there is
-    none."""
+    """Return the index in `links` of the target chain's first link, found by its
+    origin. Raises `ValueError` if it is missing."""
     return [link.origin for link in links].index(TARGET[0])

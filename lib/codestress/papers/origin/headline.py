@@ -1,4 +1,5 @@
-"""Right answers that Find the Origin prints, for the report's table of models."""
+"""Numbers of right answers that Find the Origin prints, for the report's table of
+models."""
 
 import pandas as pd
 
@@ -6,5 +7,6 @@ from .results import published_shares
 
 
 def published() -> pd.DataFrame:
-    """Returns the right answers of Figure 4: model, correct, n."""
+    """Return the numbers of right answers in Figure 4. Columns: model (the registry's
+    name), correct, n."""
     return published_shares("origin/fig04", 0.95)[["model", "correct", "n"]]

@@ -1,4 +1,5 @@
-"""Chart of Find the Origin's section 6, on parts planted in long texts: outcomes against length."""
+"""Chart of Find the Origin's section 6, on parts planted in long texts: outcomes
+against length."""
 
 from textwrap import fill
 
@@ -13,12 +14,13 @@ from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, TALLEST, WRO
 
 
 def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
-    """Figure of outcomes against length, a panel for each label (the model, or the published
-    answers of one): a bar for each length, with the interval of its right answers.
+    """Draw outcomes against length, and return the figure: a panel for each label (a
+    model, or its published answers), and a bar for each length, with the interval of
+    the right answers.
 
-    The table `shares` has the columns label, published (bool), characters, accuracy, low, high (0
-    to 1); the table `outcomes`: label, text, characters, outcome, share. Outcomes are stacked from
-    best to worst, reasons of failure last.
+    `shares` has the columns label, published (bool), characters, accuracy, low, high (0
+    to 1). `outcomes` has the columns label, text, characters, outcome, share. Outcomes
+    are stacked from best to worst, reasons of failure last.
     """
     labels = list(outcomes["label"].unique())
     titles = [fill(label, 13) for label in labels]
@@ -42,12 +44,12 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
 
 
 MOST_ACROSS = 6
-"""Maximum number of models beside each other."""
+"""Largest number of panels beside each other."""
 
 
 def _outcome_bars(panel: Axes, part: pd.DataFrame, order: list[str]) -> None:
-    """Draws in `panel` a bar for each length in `part`, the outcomes of one label, stacked in
-    `order`."""
+    """Draw in `panel` a bar for each length in `part`, the outcomes of one label,
+    stacked in the order of `order`."""
     wide = part.pivot(index="outcome", columns="characters", values="share")
     percent = 100 * wide.reindex(order).astype(float).fillna(0)
     places = range(wide.shape[1])
@@ -71,8 +73,8 @@ def _outcome_bars(panel: Axes, part: pd.DataFrame, order: list[str]) -> None:
 
 
 def _right_interval(panel: Axes, mine: pd.DataFrame) -> None:
-    """Draws in `panel`, over the bars of its lengths, the interval of the right answers in
-    `mine`."""
+    """Draw in `panel`, over the bars of its lengths, the interval of the right answers
+    in `mine`."""
     published = bool(mine["published"].any())
     mine = mine.sort_values("characters", ignore_index=True)
     share, reach = interval(mine)
@@ -101,5 +103,5 @@ OUTCOMES = {
     "not told": ("#777777", HATCHES[0]),
     "refused": (OTHER, HATCHES[2]),
 }
-"""Colour and hatch by outcome, best first: green is correct, orange incorrect, grey neither, as in
-all figures."""
+"""Colour and hatch of each outcome, best first: green is correct, orange incorrect,
+grey neither, as in all figures."""

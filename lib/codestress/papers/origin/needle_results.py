@@ -1,5 +1,5 @@
-"""Tables of Find the Origin's section 6, on parts planted in long texts, with the paper's own
-numbers beside the regenerated numbers."""
+"""Tables of Find the Origin's section 6, on parts planted in long texts, with the
+paper's own numbers beside the regenerated numbers."""
 
 from typing import NamedTuple
 
@@ -10,22 +10,23 @@ from codestress.fitting.summaries import with_accuracy
 from codestress.report.published import published_numbers
 
 CELL = ["text", "characters", "depth", "paired"]
-"""Columns of a cell of section 6: source of the text, length, depth of the planted part, and
-`paired` (length and depth as in the paper)."""
+"""Columns of a cell of section 6: source of the text, length, depth of the planted
+part, and `paired` (length and depth as in the paper)."""
 IDLE = ["cipher noticed", "nothing noticed"]
-"""Outcomes of the clue test without an attempt at the cipher, as the paper counts at 354 tokens."""
+"""Outcomes of the clue test without an attempt at the cipher, as the paper counts at
+354 tokens."""
 PROMPTS = {
     "inefficient_code": ["inefficient_code", "inefficient_functions"],
     "clue": ["clue", "ciphertext"],
     "unlock": ["unlock"],
 }
-"""Names of the prompt files behind each test of section 6."""
+"""Names of the prompt files for each test of section 6."""
 
 
 def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
-    """Table of the share (0 to 1) and count of each outcome that occurred in every cell of a needle
-    test, from `answers`: label (the model), text, characters, depth, paired (as in the paper),
-    outcome, count, share."""
+    """Return the share (0 to 1) and count of each outcome that occurred in each cell of
+    a needle test, from `answers`. Columns: label (the model), text, characters, depth,
+    paired (as in the paper), outcome, count, share."""
     failed = answers["finish_reason"] == ""
     outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
     labelled = answers.assign(label=answers["model"], outcome=outcome)
@@ -37,7 +38,8 @@ def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 class Fall(NamedTuple):
-    """Accuracy of a model on the longest of the paper's texts minus that on the shortest."""
+    """Accuracy of a model on the longest of the paper's texts minus that on the
+    shortest."""
 
     model: str
     short: int
@@ -48,14 +50,15 @@ class Fall(NamedTuple):
     high: float
     """Ends of Newcombe's interval of the difference."""
     n: float
-    """Number of independent answers on the smaller side."""
+    """Number of independent answers to the text with fewer of them."""
 
 
 def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of the `Fall` of each model that was asked the paper's shortest and longest text.
+    """Return the `Fall` of each model that was asked about the paper's shortest and
+    longest text, a row for each, with intervals at `confidence`.
 
-    `counts` is a summary of paired cells with the columns model, text, characters, accuracy and
-    independent, the number of answers that count as independent.
+    `counts` is a summary of paired cells with the columns model, text, characters,
+    accuracy and independent (number of independent answers).
     """
     rows = []
     theirs = counts[counts["text"] != "own"].sort_values("characters")
@@ -72,10 +75,13 @@ def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def noticed(outcomes: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of the answers in the paper's texts that do not attempt the cipher, from `outcomes`,
-    the table of `outcome_shares()`: model, text, characters, outcome (those of `IDLE`, also where
-    they did not occur, and `not attempted`, which counts both), count, n (all answers), share, low,
-    high (Wilson)."""
+    """Return the answers about the paper's texts that do not attempt the cipher,
+    counted from `outcomes`, the result of `outcome_shares()`.
+
+    Columns: model, text, characters, outcome (those of `IDLE`, also if they did not
+    occur, and `not attempted`, their sum), count, n (all answers), share (0 to 1), low,
+    high (Wilson's interval at `confidence`).
+    """
     theirs = outcomes[outcomes["text"] != "own"].rename(columns={"label": "model"})
     cell = ["model", "text", "characters"]
     counts = theirs.pivot_table("count", cell, "outcome", fill_value=0).astype(int)
@@ -88,9 +94,9 @@ def noticed(outcomes: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def published_outcomes(artefact: str) -> pd.DataFrame:
-    """Table of the published outcomes of the needle test `artefact` in the columns of
-    `outcome_shares()`, empty if there are none; the outcome `not told` counts answers whose outcome
-    the paper does not state."""
+    """Return the published outcomes of the needle test `artefact`, with the columns of
+    `outcome_shares()`; empty if there are none. The outcome `not told` counts answers
+    whose outcome the paper does not state."""
     numbers = published_numbers(artefact)
     rows = []
     label = f"{numbers.get('model')} (published)"
@@ -109,9 +115,10 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
 
 
 def headline(points: pd.DataFrame) -> str:
-    """Title of a figure of accuracy against length: how many of the models asked are right less
-    often in the longest text than in the shortest; of a single length, what is shown. The table
-    `points` has the columns label, published, characters, accuracy."""
+    """Return the title of a figure of accuracy against length. The title says how many
+    of the models asked here are right less often in the longest text than in the
+    shortest; for a single length it only names this length. `points` has the columns
+    label, published, characters, accuracy."""
     ours = points[~points["published"]]
     wide = ours.pivot_table("accuracy", "label", "characters")
     short, long = wide.columns[[0, -1]]

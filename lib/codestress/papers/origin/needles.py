@@ -1,9 +1,9 @@
-"""Long texts with a needle, a small planted part (Find the Origin, section 6): the paper's texts,
-and the kit's own at any length.
+"""Long texts with a needle, a small planted part (Find the Origin, section 6): the
+paper's texts, and the kit's own at any length.
 
-The paper's short prompts are cut from the paper's text, a data set. The kit's own texts are prose
-written for the kit and, for the listing, the source of an installed library (click, whose version
-the lock file pins), read at run time.
+The paper's short prompts are cut from the paper's text, a data set. The kit's own texts
+are prose written for the kit and, for the listing, the source of an installed library
+(click, whose version the lock file pins), read at run time.
 """
 
 import ast
@@ -29,19 +29,21 @@ PlantedText = Literal["printed", "authors", "own"]
 
 
 class NeedleCell(NamedTuple):
-    """Record that identifies one text of section 6 by its source, length, depth and variant."""
+    """Record that identifies one text of section 6 by its source, length, depth and
+    variant."""
 
     text: PlantedText
     """Source of the text: `printed`, `authors` or `own`."""
     characters: int
     """Length of the text in characters; approximate for the kit's own texts."""
     depth: float
-    """Depth at which the planted part begins, as a share of the text; approximate for the kit's own
-    texts."""
+    """Depth at which the planted part begins, as a share of the text (0 to 1);
+    approximate for the kit's own texts."""
     paired: bool
     """Whether length and depth are those of a cell of the paper."""
     variant: int
-    """Number of the own text of that length; 0 for a published text."""
+    """Number, from 0, among the kit's own texts of that length; 0 for a published text.
+    """
 
     def __str__(self) -> str:
         return f"{self.text}, {self.characters} characters, depth {self.depth}, variant {self.variant}"
@@ -51,7 +53,7 @@ class Needle(NamedTuple):
     """Section and long prompt of a published test, and the part planted in its texts."""
 
     section: str
-    """Number of the paper's section on the test, with the space after it."""
+    """Number of the paper's section on the test, with the space after the number."""
     long_prompt: str
     """The authors' long prompt, a file of the data set origin-long-prompts."""
     planted: str
@@ -72,8 +74,9 @@ NEEDLES = {
 
 
 def published_texts(test: str, sources: Sequence[PlantedText]) -> dict[NeedleCell, str]:
-    """Published prompts of `test` (inefficient_code, clue or unlock) by cell, from those of
-    `sources` that are published. Raises `DataError` if a data set is not at hand."""
+    """Return the published prompts of `test` (inefficient_code, clue or unlock) from
+    `sources`, as a dict from cell to prompt. The source `own` has none. Raises
+    `DataError` if a data set is missing."""
     prompts = list[tuple[PlantedText, str]]()
     if "printed" in sources:
         paper = data_file("origin-paper", "origin-paper/paper.md")
@@ -91,14 +94,16 @@ def published_texts(test: str, sources: Sequence[PlantedText]) -> dict[NeedleCel
 
 
 _PRINTED = re.compile(r"^\*\*.* tokens\)?:\*\*\n\n```\w*\n((?s:.*?))\n```$", re.M)
-"""Pattern of a prompt as the paper prints prompts: a fenced block below a line in bold that ends
-with the prompt's number of tokens. Answers are fenced too, but no such line stands above them."""
+"""Pattern of a prompt as the paper prints prompts: a fenced block below a line in bold
+that ends with the prompt's number of tokens. Answers are fenced too, but have no such
+line above them."""
 
 
 def printed_prompts(paper: str, test: str) -> list[str]:
-    """List of the short prompts that `paper`, the text of the paper, prints for a test of section
-    6, word for word, in the paper's order (shortest first). `test`: inefficient_code, clue or
-    unlock. `StopIteration` if `paper` lacks the test's section."""
+    """Return the short prompts of `test` that `paper`, the text of the paper, prints in
+    section 6, word for word, in the paper's order (shortest first). `test` is
+    inefficient_code, clue or unlock. Raises `StopIteration` if `paper` lacks the test's
+    section."""
     number = NEEDLES[test].section
     sections = re.split(r"^#{2,3} ", paper, flags=re.M)
     section = next(part for part in sections if part.startswith(number))
@@ -106,9 +111,9 @@ def printed_prompts(paper: str, test: str) -> list[str]:
 
 
 def needle_depth(text: str, test: str) -> float:
-    """Depth (0 to 1) at which the planted part of `test` begins in `text`, as a share of the text;
-    for section 6.1, that of `is_prime`. `test`: inefficient_code, clue or unlock. `ValueError` for
-    a text without the part."""
+    """Return the depth at which the planted part of `test` begins in `text`, as a share
+    of the text (0 to 1). In section 6.1 the planted part is `is_prime`. `test` is
+    inefficient_code, clue or unlock. Raises `ValueError` if `text` lacks the part."""
     return text.index(NEEDLES[test].planted) / len(text)
 
 
@@ -117,7 +122,8 @@ def needle_depth(text: str, test: str) -> float:
 
 @lru_cache(maxsize=512)
 def own_text(test: str, cell: NeedleCell) -> str:
-    """The kit's own prompt for `test` with the length, depth and variant of `cell`."""
+    """Return the kit's own prompt for `test` (inefficient_code, clue or unlock), with
+    the length, depth and variant of `cell`."""
     if test == "inefficient_code":
         code = listing(cell.characters, cell.variant)
         return filled(test, {"code": code})
@@ -128,15 +134,16 @@ def own_text(test: str, cell: NeedleCell) -> str:
 
 
 LISTING_PLACES = (0.35, 0.73)
-"""Places of the planted functions `is_prime` and `square_sum`, as shares of the listing: 34.7 % and
-72.5 % in the authors' long prompt."""
+"""Places of the planted functions `is_prime` and `square_sum`, as shares of the
+listing: 34.7 % and 72.5 % in the authors' long prompt."""
 
 
 @cache
 def _library() -> tuple[list[list[str]], list[int]]:
-    """Pair: the pieces of the library's source, each the lines between two places where it may be
-    cut (before or after a function or class), and the indices of those with which a listing may
-    begin."""
+    """Return the pieces of the library's source, each a list of lines, and the indices
+    of the pieces with which a listing may begin. The source is cut before each
+    top-level function or class and after each function. A listing may begin with the
+    file, or with a top-level function or class."""
     source = Path(click.core.__file__).read_text("utf-8").rstrip("\n")
     lines = source.split("\n")
     tree = ast.parse(source)
@@ -151,13 +158,13 @@ def _library() -> tuple[list[list[str]], list[int]]:
 
 
 def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
-    """All functions in `tree`, methods and inner ones too."""
+    """Return all functions in `tree`, including methods and inner functions."""
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
 
 
 def paragraphs(name: str) -> list[str]:
-    """List of the paragraphs of one of the kit's own texts, title first. `name` names the text:
-    harbour_chapter or microbiology."""
+    """Return the paragraphs of the kit's own text `name` (harbour_chapter or
+    microbiology), title first."""
     path = files(__package__) / "texts" / f"{name}.txt"
     text = path.read_text("utf-8").strip()
     return text.split("\n\n")
@@ -166,13 +173,13 @@ def paragraphs(name: str) -> list[str]:
 def _run_of(
     lengths: Sequence[int], wanted: int, variant: int, begins: Sequence[int]
 ) -> tuple[int, int]:
-    """Pair of the first piece and the number of pieces in a run of neighbouring pieces, with the
-    sizes `lengths`, that is about `wanted` long. It begins at one of the indices `begins` and goes
-    on with the first piece after the last.
+    """Return the first index and the number of pieces of a run of neighbouring pieces
+    that is about `wanted` long; `lengths` are the pieces' sizes. A run begins at one of
+    the indices `begins`, and after the last piece it goes on with the first.
 
-    Number `variant` takes the begin that comes variant-th closest (0 first; round again after the
-    last), so that every length is met as well as the pieces allow. Raises `DataError` if all pieces
-    together are too short.
+    Variant 0 takes the begin whose run is closest to `wanted`, variant 1 the second
+    closest, and so on, cyclically. Every length is thus met as well as the pieces
+    allow. Raises `DataError` if `wanted` exceeds all pieces together by more than 10 %.
     """
     most = sum(lengths)
     if wanted > 1.1 * most:
@@ -192,11 +199,11 @@ def _run_of(
 
 
 def listing(characters: int, variant: int = 0) -> str:
-    """Text of real library code of about `characters` characters, cut after a function, with the
-    two inefficient functions of section 6.1 planted.
+    """Return real library code of about `characters` characters, cut after a function,
+    with the two inefficient functions of section 6.1 planted.
 
-    Each `variant` (0, 1, …) begins at another top-level function or class of the library's source.
-    Raises `DataError` for a length that the library cannot give.
+    Each `variant` (0, 1, …) begins at another top-level function or class of the
+    library's source. Raises `DataError` for a length that the library cannot give.
     """
     planted = prompt_text("inefficient_functions").split("\n\n")
     wanted = characters - sum(map(len, planted))
@@ -217,9 +224,9 @@ def listing(characters: int, variant: int = 0) -> str:
 
 
 def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
-    """Changed list `shown`, the lines of a listing, with each of the functions `planted` (source
-    texts) near its place in `LISTING_PLACES`, before or after another function and indented like
-    that function."""
+    """Return `shown`, the lines of a listing, with the functions `planted` (source
+    texts) inserted near their places in `LISTING_PLACES`. Each stands before or after
+    another function and is indented like that function. `shown` itself is changed."""
     indents = {}
     for node in _functions(ast.parse("\n".join(shown))):
         indents[(node.end_lineno or 0) + 1] = node.col_offset
@@ -231,17 +238,20 @@ def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
         start = min(indents, key=lambda line: abs(length[line - 1] - wanted))
         indent = " " * indents.pop(start)
         insertions[start] = textwrap.indent(f"{function}\n", indent).split("\n")
-    # From the end, so that places above stay what they are.
+    # From the end, so that the line numbers above an insertion stay valid.
     for start in sorted(insertions, reverse=True):
         shown[start - 1 : start - 1] = insertions[start]
     return shown
 
 
 def chapter(characters: int, depth: float, variant: int = 0) -> str:
-    """Chapter of prose of about `characters` characters, cut at a sentence, with the ciphertext of
-    section 6.2 at its end. The clue is a paragraph of its own between two sentences, as near as
-    possible to `depth`, a share of the whole (0 to 1). Each `variant` (0, 1, …) begins at another
-    paragraph. Raises `DataError` if the kit's chapter is too short."""
+    """Return a chapter of prose of about `characters` characters, cut at a sentence,
+    with the ciphertext of section 6.2 at its end.
+
+    The clue is a paragraph of its own between two sentences, as near as possible to
+    `depth`, a share of the whole (0 to 1). Each `variant` (0, 1, …) begins at another
+    paragraph. Raises `DataError` if the kit's chapter is too short.
+    """
     title, *rest = paragraphs("harbour_chapter")
     pieces = list[str]()
     begins = list[int]()
@@ -265,10 +275,13 @@ def chapter(characters: int, depth: float, variant: int = 0) -> str:
 
 
 def article(characters: int, depth: float, variant: int = 0) -> str:
-    """Article of about `characters` characters, which begins at another paragraph for each
-    `variant` (0, 1, …). The planted sentences of section 6.3 follow the first sentence of the
-    paragraph at `depth`, a share of all paragraphs (0 to 1). Raises `DataError` if the kit's text
-    is too short."""
+    """Return an article of about `characters` characters, which begins at another
+    paragraph for each `variant` (0, 1, …).
+
+    The planted sentences of section 6.3 follow the first sentence of the paragraph at
+    `depth`, a share of all paragraphs (0 to 1). Raises `DataError` if the kit's text is
+    too short.
+    """
     title, *every = paragraphs("microbiology")
     lengths = [len(piece) + 2 for piece in every]
     wanted = characters - len(title)

@@ -1,10 +1,10 @@
-"""Numbers from the published outcomes of Find the Origin: Figures 1 to 3 and 10 by size of the
-list, Figures 6 to 9 by d.
+"""Numbers computed from the published outcomes of Find the Origin: Figures 1 to 3 and
+10, at each size of the list.
 
-Outcomes of 14 models at the same sizes are paired by size. Each figure has one prompt for each
-size, all cut from one list of words, so neighbouring sizes share most of their lines. Every paired
-test is therefore done on single sizes (McNemar's exact test) and again on blocks of neighbouring
-sizes that change sides together.
+Outcomes of 14 models at the same sizes are paired by size. Each figure has one prompt
+for each size, all cut from one list of words, so neighbouring sizes share most of their
+lines. Every paired test is therefore done on single sizes (McNemar's exact test) and
+again on blocks of neighbouring sizes that change sides together.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ from codestress.fitting.significance import LEVEL, holm, sign_flips
 from codestress.report.published import read_published
 
 BLOCKS = {"p": 1, "p_3": 3, "p_6": 6}
-"""Numbers of neighbouring sizes that change sides together in each test, by the column of its
-p-values; the first takes sizes as independent."""
+"""Dict from the column of a test's p-values to the number of neighbouring sizes that
+change sides together in the test. The first test treats sizes as independent."""
 LISTS = {
     "d = 1": "fig01",
     "d = 15": "fig02",
@@ -29,15 +29,16 @@ PAIRED = {
     "up - down": ("d = 15", "d = -15"),
     APART: ("d = 1", "d = 15"),
 }
-"""Pairs of lists that are compared at the same sizes, the second with the first; lists of d = 1 are
-four lines longer."""
+"""Pairs of lists that are compared at the same sizes, the second list with the first.
+Lists of d = 1 are four lines longer."""
 STEP = 8
 """Number of lines by which the lists grow."""
 
 
 def by_size(figure: str) -> pd.DataFrame:
-    """Table of the published outcomes that `figure` shows (`fig01`, …), a row for each model and
-    size of the list: model, lines, right (0 or 1); empty if the figure shows none."""
+    """Return the published outcomes that `figure` shows (`fig01`, …), a row for each
+    model and size of the list; empty if the figure shows none. Columns: model, lines,
+    right (0 or 1)."""
     numbers = read_published("origin").get(figure, {})
     rows = []
     for model, bits in numbers.get("outcomes", {}).items():
@@ -49,23 +50,25 @@ def by_size(figure: str) -> pd.DataFrame:
 
 
 def outcomes() -> pd.DataFrame:
-    """Table of every published outcome by size of the list: model, lines, right (0 or 1), list (`d
-    = 1`, `d = 15`, `d = -15` or `d = 15, shuffled`), size (number by which lists are paired: lines
-    // 8)."""
+    """Return every published outcome at each size of the list. Columns: model, lines,
+    right (0 or 1), list (`d = 1`, `d = 15`, `d = -15` or `d = 15, shuffled`), size
+    (number by which lists are paired: lines // 8)."""
     parts = [by_size(figure).assign(list=name) for name, figure in LISTS.items()]
     table = pd.concat(parts, ignore_index=True)
     return table.assign(size=table["lines"] // STEP)
 
 
 def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of comparisons of two lists at the same sizes (shuffled or not, up or down, 15 lines
-    apart or adjacent), a row for each comparison and model, from `table`, that of `outcomes()`;
-    Holm's correction within each comparison.
+    """Return comparisons of two lists at the same sizes (shuffled or in order, up or
+    down, 15 lines apart or adjacent), a row for each comparison and model. `table` is
+    the result of `outcomes()`; p-values have Holm's correction within each comparison.
 
-    Columns: comparison, model, first, second (correct of `sizes`), sizes, only_second, only_first
-    (sizes at which one list alone is correct), difference, low, high (second - first, -1 to 1),
-    p (McNemar, exact), p_holm, decided (whether p_holm is below `LEVEL`); for each test of `BLOCKS`
-    its p-value, such as p_3, and p_3_holm.
+    Columns: comparison, model, first, second (numbers of `sizes` at which each list is
+    correct), sizes, only_second, only_first (numbers of sizes at which only that list
+    is correct), difference with its interval low, high at `confidence` (second - first,
+    -1 to 1), p (McNemar's exact test), p_holm, decided (whether p_holm is below
+    `LEVEL`). Each test of `BLOCKS` has its p-value, such as p_3, and the corrected one,
+    such as p_3_holm.
     """
     rows = []
     for comparison, names in PAIRED.items():
@@ -93,9 +96,10 @@ def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def headline(pairs: pd.DataFrame) -> str:
-    """Title of the figure of `pairs`, the table of `paired_by_size`: how many models shuffling
-    helps, and how many a longer distance between the links harms: those that are decided on single
-    sizes and on blocks of neighbouring ones."""
+    """Return the title of the figure of `pairs`, the result of `paired_by_size`: how
+    many models shuffling helps, and how many a longer distance between the links harms.
+    Only differences that are significant on single sizes and on all blocks of sizes
+    count."""
     tests = [f"{name}_holm" for name in BLOCKS]
     robust = (pairs[tests] < LEVEL).all(axis=1)
     known = pairs[robust].set_index("comparison")["difference"]

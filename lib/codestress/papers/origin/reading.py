@@ -1,5 +1,6 @@
-"""Simulated readers' answers to Find the Origin: a reader follows links back, reviews code,
-decrypts, takes a hint. A `Reading` holds the segments of the prompt that the reader kept."""
+"""Simulated readers' answers to Find the Origin. A reader follows links back, reviews
+code, decrypts, or takes a hint. A `Reading` holds the segments of the prompt that the
+reader kept."""
 
 import re
 from itertools import pairwise
@@ -10,12 +11,13 @@ from .connections import LINK
 
 
 def find_origin(reading: Reading, prefill: str) -> str | None:
-    """Returns the answer's text: the kept links of `reading` followed back from the word that its
-    question names, and the origin reached; None for any other question. `prefill` is the answer's
-    given beginning.
+    """Return the reader's answer to a question about a chain: the kept links, followed
+    back from the word in the question, and the origin reached. Return None for any
+    other question. `prefill` is the beginning of the answer, already written.
 
-    A reader that loses the thread names the word reached so far. A reader without the first link to
-    follow guesses an origin that was kept, or says that there is none.
+    A reader that loses the thread names the word reached so far. A reader that did not
+    keep the first link to follow guesses one of the kept origins, or says that it finds
+    no line.
     """
     asked = re.search(r'find the origin of "([^"]+)"', reading.question)
     if not asked:
@@ -47,9 +49,10 @@ def find_origin(reading: Reading, prefill: str) -> str | None:
 
 
 def review_code(reading: Reading, prefill: str) -> str | None:
-    """Returns the answer's text: the functions whose lines kept in `reading` waste work (trial
-    division, work undone at once), at most six; without any the first two functions. None for any
-    other question. `prefill` is the answer's given beginning."""
+    """Return the reader's answer to a question about inefficient functions: at most six
+    functions whose kept lines waste work (trial division, work undone at once); without
+    any, the first two functions. Return None for any other question. `prefill` is the
+    beginning of the answer, already written."""
     if "most inefficient functions" not in reading.question:
         return None
     functions: list[tuple[str, list[str]]] = []
@@ -69,7 +72,7 @@ def review_code(reading: Reading, prefill: str) -> str | None:
 
 
 def _flaw(lines: list[str]) -> str | None:
-    """Wasted work in the lines of a function, in words; None without any."""
+    """Return the wasted work in the lines of a function, in words; None without any."""
     code = "\n".join(lines)
     if re.search(r"for (\w+) in range\(2, (\w+)\):[\s\S]*?\2 % \1 == 0", code):
         return "tries every divisor up to the number itself"
@@ -80,9 +83,13 @@ def _flaw(lines: list[str]) -> str | None:
 
 
 def decrypt(reading: Reading, prefill: str) -> str | None:
-    """Returns the answer's text: the text's end decrypted, if `reading` kept both ciphertext and
-    clue; None for a question on no ciphertext. Without the ciphertext the answer is a summary;
-    without the clue, it mentions the ciphertext only. `prefill` is the answer's given beginning."""
+    """Return the reader's answer to a question with a ciphertext: the decrypted text if
+    `reading` kept both ciphertext and clue. Return None for any other question.
+
+    Without the ciphertext the answer is a summary of the text; without the clue, it
+    only mentions the ciphertext. `prefill` is the beginning of the answer, already
+    written.
+    """
     if "Ciphertext: " not in reading.question:
         return None
     text = "\n".join(text for _, text in reading.kept)
@@ -107,9 +114,10 @@ def decrypt(reading: Reading, prefill: str) -> str | None:
 
 
 def take_hint(reading: Reading, prefill: str) -> str | None:
-    """Returns the answer's text: of the sentences that `reading` kept, the one before the hint. The
-    hint is a sentence that promises money for its predecessor as a response. None if no hint was
-    kept, or nothing before the hint. `prefill` is the answer's given beginning."""
+    """Return, as the reader's answer, the kept sentence before the hint. The hint is a
+    sentence that promises money for this sentence as a response. Return None if the
+    hint was not kept, or nothing before it. `prefill` is the beginning of the answer,
+    already written."""
     for (_, before), (_, text) in pairwise(reading.kept):
         # The paper's short prompt has the article, the authors' long prompt does not.
         if re.search(r"if used as (?:a )?response for this text", text):

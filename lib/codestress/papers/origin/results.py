@@ -1,5 +1,5 @@
-"""Tables of Find the Origin's figures, with the paper's own numbers beside the regenerated
-numbers."""
+"""Tables of Find the Origin's figures, with the paper's own numbers beside the
+regenerated numbers."""
 
 from typing import NamedTuple
 
@@ -23,12 +23,13 @@ CORRECT = Outcome.CORRECT.value
 
 
 def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
-    """Table of the published accuracies of the figure `artefact` (params/published/origin.json), a
-    row each; empty if the figure has none.
+    """Return the published accuracies of the figure `artefact`
+    (params/published/origin.json), a row for each; empty if the figure has none.
 
-    Columns: label (the paper's name of the model), model (the registry's name), correct, n, d,
-    characters, depth and bar (in %; each of these four nan where the figure lacks it), condition,
-    published (True), accuracy, low, high (0 to 1; Wilson, from the counts), percent.
+    Columns: label (the paper's name of the model), model (the registry's name),
+    correct, n, d, characters, depth and bar (in %; each of these four nan if the figure
+    lacks it), condition, published (True), accuracy, low, high (0 to 1; Wilson's
+    interval at `confidence`, from the counts), percent (0 to 100).
     """
     numbers = published_numbers(artefact)
     rows = []
@@ -52,12 +53,13 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
 
 
 OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10", "nano": "fig02"}
-"""For other artefacts, the figure of the paper that shows the outcome at each size of the list."""
+"""Dict from artefact to the figure of the paper that shows its outcome at each size of
+the list. Artefacts without an entry are such figures themselves."""
 
 
 def _outcomes_of(artefact: str) -> pd.DataFrame:
-    """Table of the published outcomes at single sizes (`by_size`) that `artefact` is compared
-    with."""
+    """Return the published outcomes at single sizes (`by_size`) with which `artefact`
+    is compared."""
     name = artefact.partition("/")[2]
     figure = OUTCOMES_OF.get(name, name)
     return by_size(figure)
@@ -70,10 +72,15 @@ PUBLISHED = "published (the paper's own runs)"
 def with_pairs(
     summary: pd.DataFrame, answers: pd.DataFrame, artefact: str, rule: str
 ) -> pd.DataFrame:
-    """Copy of `summary`, the table of one condition (a row for each model), with the columns
-    `pair_low` and `pair_high`: the interval of the regenerated (`answers`, scored by `rule`) minus
-    the published accuracy of the figure `artefact`, over the sizes of the list. nan if the paper
-    does not show the outcome of each size, or if other sizes were asked."""
+    """Return a copy of `summary`, a table of one condition with a row for each model,
+    with the added columns `pair_low` and `pair_high`. These are the ends of the 95 %
+    interval of the regenerated minus the published accuracy, paired over the sizes of
+    the list (-1 to 1).
+
+    The regenerated accuracy comes from `answers` under the scoring rule `rule`, the
+    published one from the figure `artefact`. The interval is nan if the paper does not
+    show the outcome at each size, or if other sizes were asked.
+    """
     shown = _outcomes_of(artefact).set_index("lines")
     names = shown["model"].map(published_models("origin"))
     here = answers.groupby(["model", "lines"])[f"value_{rule}"].mean()
@@ -93,10 +100,13 @@ def with_pairs(
 def beside_published(
     published: pd.DataFrame, summary: pd.DataFrame, by: str
 ) -> pd.DataFrame:
-    """Table of the `published` points, marked so in their label, and the regenerated points
-    (`summary`): label, published (bool), the column that `by` names (d or characters), accuracy,
-    low, high, and cell (column values that select a regenerated point's answers; missing for
-    published ones)."""
+    """Return the `published` points, with ` (published)` added to their labels,
+    followed by the regenerated points of `summary`.
+
+    Columns: label, published (bool), the column named by `by` (d or characters),
+    accuracy, low, high, and cell (column values that select a regenerated point's
+    answers; missing for published points).
+    """
     columns = ["label", by, "accuracy", "low", "high", "published"]
     ours = summary.rename(columns={"model": "label"})
     ours["published"] = False
@@ -117,16 +127,18 @@ SOURCES = {
     "regenerated, shuffled": "regenerated here, shuffled",
     "regenerated, in order": "regenerated here, in order",
 }
-"""Titles of a map's panels by source, in their order."""
+"""Titles of the panels of an outcome map, by source, in the order of the panels."""
 
 
 def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Table of the outcome at every size of the list, the best models of each source first: source
-    (one of `SOURCES`), model, lines, outcome, and cell (column values that select the answers;
-    missing for published ones). `artefact` names the figure. A size asked several times is correct
-    if most of its `answers` are, else it has their most frequent other outcome by `rule`.
+    """Return the outcome at every size of the list for the figure `artefact`, published
+    and regenerated, the best models of each source first. A size that was asked several
+    times is correct if more than half of its `answers` are, else it has their most
+    frequent other outcome under the scoring rule `rule`.
 
-    Published cells go as far as the longest list asked.
+    Columns: source (a key of `SOURCES`), model, lines, outcome, and cell (column values
+    that select the answers; missing for published outcomes). Published sizes beyond the
+    longest list asked here are left out.
     """
     published = _outcomes_of(artefact)
     published["outcome"] = published["right"].map(
@@ -152,7 +164,8 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
 
 
 def _most(outcomes: pd.Series) -> str:
-    """Outcome of a size that was asked several times."""
+    """Return the outcome of a size that was asked several times, from its `outcomes`:
+    correct if more than half are, else the most frequent other outcome."""
     right = outcomes == CORRECT
     if right.mean() > 0.5:
         return CORRECT
@@ -161,8 +174,8 @@ def _most(outcomes: pd.Series) -> str:
 
 
 def largest(values: pd.Series, where: str) -> str:
-    """Largest of `values`, without decimals, with `where` it is found, its label, and how many more
-    have it."""
+    """Return a text with the largest of `values`, without decimals, the words `where`,
+    the label of this value, and how many more labels have it."""
     most = values.max()
     labels = values.index[values == most].unique()
     best = "".join(labels[:1])
@@ -172,8 +185,9 @@ def largest(values: pd.Series, where: str) -> str:
 
 
 def outcomes_headline(table: pd.DataFrame, d: list[int]) -> str:
-    """Title of an outcome map of lists with the distances `d`, from `table` (columns source, model,
-    correct): the most sizes at which a model is right, in the paper and here."""
+    """Return the title of an outcome map of lists with the distances `d`. The title
+    says at how many sizes the best model is right, in the paper and here. `table` has
+    the columns source, model, correct."""
     ends = []
     for source, where in (("published", "sizes in the paper"), ("regenerated", "here")):
         own = table[table["source"].str.startswith(source)]
@@ -188,9 +202,9 @@ def outcomes_headline(table: pd.DataFrame, d: list[int]) -> str:
 
 
 def condition_label(row: pd.Series) -> str:
-    """Label of the condition in `row`, which tells the bars of a model apart, such as `d = 15,
-    other lines shuffled`. `row` holds d, shuffled (bool) and wording (as_run, or else `prompt as
-    printed` is added)."""
+    """Return the label of the condition in `row`, which tells the bars of a model
+    apart, such as `d = 15, other lines shuffled`. `row` holds d, shuffled (bool) and
+    wording; `prompt as printed` is added unless the wording is `as_run`."""
     order = "in order"
     if row["shuffled"]:
         order = "other lines shuffled"
@@ -201,9 +215,10 @@ def condition_label(row: pd.Series) -> str:
 
 
 def best_first(shares: pd.DataFrame) -> pd.DataFrame:
-    """Copy of the table `shares` (columns label, condition, accuracy) sorted by label (the model),
-    the model with the largest accuracy under the condition of the first row first, one without an
-    answer under it last."""
+    """Return a copy of the table `shares` (columns label, condition, accuracy) sorted
+    by label (the model), the most accurate model first. Accuracy is compared under the
+    condition of the first row; a model without an answer under this condition comes
+    last."""
     condition = shares["condition"]
     first = shares[condition == condition.iloc[0]]
     best = first.sort_values("accuracy", ascending=False, kind="stable")["label"]
@@ -214,8 +229,9 @@ def best_first(shares: pd.DataFrame) -> pd.DataFrame:
 def share_panels(
     published: pd.DataFrame, regenerated: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
-    """Tables to draw, by title: the paper's shares (`published`), and those of the models asked
-    here (`regenerated`). Those of the paper's own models stand in the rows of its shares."""
+    """Return the tables to draw, as a dict from title to table: the paper's shares
+    (`published`), and those of the models asked here (`regenerated`). If all models
+    asked here are the paper's, one table holds both, with the paper's labels."""
     names = dict(zip(published["model"], published["label"], strict=True))
     if not set(regenerated["label"]) <= set(names):
         panels = {}
@@ -232,9 +248,9 @@ def share_panels(
 def shares_headline(
     published: pd.DataFrame, regenerated: pd.DataFrame, differences: pd.DataFrame
 ) -> str:
-    """Title of a figure of shares: the best model of the paper and the best here; with several
-    conditions, how many of their `differences` here (p_value) are told from zero after Holm's
-    correction."""
+    """Return the title of a figure of shares: the best model of the paper and the best
+    here. If `differences` between conditions (column p_value) are not empty, the title
+    says how many of them differ from zero after Holm's correction."""
     if len(differences):
         sure = told_from_zero(differences["p_value"]) or "none"
         return f"Conditions clearly differ for {sure} of {len(differences)}"
@@ -249,9 +265,10 @@ def shares_headline(
 
 
 def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
-    """Table of `published` and regenerated (`summary`) accuracies, a row each: source (`published`
-    or `regenerated`), and the columns of `summary` (its column `model` as `label`), with accuracies
-    under every rule and the count of each outcome (nan for published ones)."""
+    """Return the `published` and regenerated (`summary`) accuracies in one table, a row
+    for each. Columns: source (`published` or `regenerated`) and the columns of
+    `summary`, in which `model` is renamed `label`. Columns that only `summary` has,
+    such as the counts of outcomes, are nan for published rows."""
     table = summary.rename(columns={"model": "label"})
     table.insert(0, "source", "regenerated")
     if len(published):
@@ -272,12 +289,12 @@ class FittedSide(NamedTuple):
     side: str
     """`d > 0` or `d < 0`."""
     top: float
-    """Share at |d| = 1."""
+    """Share of right answers (0 to 1) at |d| = 1."""
     reach_lines: float
     """Number of lines over which the share falls to 1/e."""
     top_low: float
     top_high: float
-    """Ends of the interval of `top`, by a bootstrap over items."""
+    """Ends of the interval of `top`, from a bootstrap over items."""
     reach_low: float
     reach_high: float
     failed_fits: int
@@ -287,11 +304,12 @@ class FittedSide(NamedTuple):
 
 
 def fit_sides(answers: pd.DataFrame, given: Parameters) -> tuple[Sides, pd.DataFrame]:
-    """Fits share = top * exp(-(|d| - 1) / reach) to the `answers` of each model, for d > 0 and for
-    d < 0; `given` has the scoring rule, the level of the intervals, the resamples and the seed.
+    """Fit share = top * exp(-(|d| - 1) / reach) to the `answers` of each model,
+    separately for d > 0 and d < 0. `given` has the scoring rule, the confidence level,
+    the number of resamples and the seed.
 
-    Returns the curves by model and sign of d, and their table, a `FittedSide` each. A side with
-    fewer than three distances is not fitted.
+    Return a dict from (model, sign of d) to curve, and a table of the curves, a
+    `FittedSide` in each row. A side with fewer than three distances is not fitted.
     """
     fits = {}
     rows = []
@@ -318,8 +336,9 @@ def fit_sides(answers: pd.DataFrame, given: Parameters) -> tuple[Sides, pd.DataF
 
 
 def distances_headline(points: pd.DataFrame) -> str:
-    """Title of a figure of accuracy against d: what the longest distance costs each series of
-    `points` (label, published, d, accuracy), up and down together, beside the shortest."""
+    """Return the title of a figure of accuracy against d: how many percentage points
+    each series of `points` loses from the shortest to the longest distance, up and down
+    together. `points` has the columns label, published, d, accuracy."""
     lines = points["d"].abs()
     near, far = lines.min(), lines.max()
     percent = 100 * points.pivot_table("accuracy", "label", lines, sort=False)

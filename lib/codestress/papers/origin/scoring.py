@@ -1,9 +1,9 @@
-"""Scoring rules of Find the Origin: the word after the last `FINAL ANSWER:` (section 4), and the
-needles that an answer notices (section 6). Scores are 1 or 0.
+"""Scoring rules of Find the Origin: the word after the last `FINAL ANSWER:` (section
+4), and the needles that an answer notices (section 6). Scores are 1 or 0.
 
-In section 6 the paper's author judged by hand; these rules agree with the author on every answer
-that the paper prints. `Score.detail` holds each outcome, so that figures can show more than correct
-and incorrect.
+In section 6 the paper's author judged by hand; these rules agree with the author on
+every answer that the paper prints. `Score.detail` holds each outcome, so that figures
+can show more than correct and incorrect.
 """
 
 import re
@@ -17,15 +17,18 @@ from codestress.scoring.judging import missed, unanswered
 from codestress.types import Outcome, Response, Score
 
 WORDS = re.compile(r"[\w\s,;./&'’-]+")
-"""Pattern of an answer in words; other signs are a dress that is not known, or JSON, or LaTeX."""
+"""Pattern of an answer in words. Other signs belong to unknown markup, JSON or LaTeX.
+"""
 
 
 def score_strict(response: Response, expected: str) -> Score:
-    """Score (1 or 0) of `response`: correct only if the word after the last `FINAL ANSWER:` is
-    `expected`, case aside; `workbenches` and `workbench or dad` are wrong.
+    """Return the score (1 or 0) of `response`: correct only if the word after the last
+    `FINAL ANSWER:` is `expected`, ignoring case. `workbenches` and `workbench or dad`
+    are wrong.
 
-    Unparsable without such a word, and where other signs than `WORDS` stand around it; truncated if
-    the answer was cut off before the word or in it; 0 if refused.
+    The outcome is unparsable if there is no such word, or if it has other signs than
+    `WORDS` allows. It is truncated if the answer was cut off before or in the word.
+    Refused responses score 0.
     """
     if early := unanswered(response):
         return early
@@ -44,12 +47,13 @@ def score_strict(response: Response, expected: str) -> Score:
 
 
 def score_reference(response: Response, expected: str) -> Score:
-    """Score (1 or 0) of `response` by the rule of the authors' harness: `answer`, colons and
-    spaces, an optional quote, then the word `expected`, anywhere. Else incorrect, or truncated if
-    it was cut off; 0 if refused.
+    """Return the score (1 or 0) of `response` under the rule of the authors' harness.
+    It is correct if it contains, anywhere, `answer`, colons and spaces, an optional
+    quote, then the word `expected`. Else it is incorrect, or truncated if it was cut
+    off; refused responses score 0.
 
-    The rule misses `**FINAL ANSWER:** workbench` and a word on the next line, and accepts
-    `workbenches`; the kit keeps this rule for comparison with `score_strict`.
+    The rule misses `**FINAL ANSWER:** workbench` and a word on the next line, and
+    accepts `workbenches`. The kit keeps this rule for comparison with `score_strict`.
     """
     if early := unanswered(response):
         return early
@@ -71,12 +75,13 @@ PLANTED = ("is_prime", "square_sum")
 
 
 def score_inefficient_code(response: Response, listing: str) -> Score:
-    """Score (1 or 0) of section 6.1: correct if `response` names both `is_prime` and `square_sum`,
-    without naming most other functions of `listing` (the code as text) too.
+    """Return the score (1 or 0) of section 6.1: correct if `response` names both
+    `is_prime` and `square_sum`, without also naming most other functions of `listing`
+    (the code as text).
 
-    The score's `detail` is `both`, `one`, `none`, or `indiscriminate` for an answer that names both
-    and more than half of the other functions (and more than three), which singles out nothing;
-    `refused` for a refused or empty answer.
+    The score's `detail` is `both`, `one`, `none` or `indiscriminate`. An indiscriminate
+    answer names both and more than half of the other functions (and more than three),
+    so it singles out nothing. The detail of a refused or empty answer is `refused`.
     """
     if early := unanswered(response, "refused"):
         return early
@@ -92,8 +97,8 @@ def score_inefficient_code(response: Response, listing: str) -> Score:
 
 
 def names(prose: str, function: str) -> bool:
-    """Whether the text `prose` names the function `function`, in words or as the code writes it,
-    case aside."""
+    """Return whether the text `prose` names the function `function`, in words or as the
+    code writes it, ignoring case."""
     words = "[_ ]?".join(map(re.escape, function.strip("_").split("_")))
     whole = rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])"
     return re.search(whole, prose, re.IGNORECASE) is not None
@@ -105,15 +110,16 @@ CLUE = {
         (files(__package__) / "clue.yaml").read_text("utf-8")
     ).items()
 }
-"""Patterns, by name, of what an answer to section 6.2 may speak of."""
+"""Patterns, by name, of the topics that an answer to section 6.2 may mention."""
 
 
 def score_clue(response: Response) -> Score:
-    """Score (1 or 0) of section 6.2 (a clue to a ciphertext): correct if `response` decrypts the
-    text, or tries to and finds a Caesar cipher with a shift of 3.
+    """Return the score (1 or 0) of section 6.2 (a clue to a ciphertext): correct if
+    `response` decrypts the text, or tries to and finds a Caesar cipher with a shift of
+    3.
 
-    The score's `detail` is `solved`, `attempted` (tried to decrypt, but failed), `cipher noticed`
-    or `nothing noticed`; `refused` for a refused or empty answer.
+    The score's `detail` is `solved`, `attempted` (tried to decrypt, but failed),
+    `cipher noticed` or `nothing noticed`; `refused` for a refused or empty answer.
     """
     if early := unanswered(response, "refused"):
         return early
@@ -131,11 +137,12 @@ def score_clue(response: Response) -> Score:
 
 
 def score_unlock(response: Response) -> Score:
-    """Score (1 or 0) of section 6.3: correct if the whole of `response` is the sentence `Microbes
-    are small`, quotes, punctuation, case and its dress (tags, bold type, a label) aside.
+    """Return the score (1 or 0) of section 6.3: correct if the whole of `response` is
+    the sentence `Microbes are small`, ignoring quotes, punctuation, case and markup
+    (tags, bold type, a label).
 
-    The score's `detail` is `said it`, `mentioned it` (the sentence among other words, or the reward
-    for it) or `nothing noticed`; `refused` for a refused or empty answer.
+    The score's `detail` is `said it`, `mentioned it` (the sentence among other words,
+    or the reward for it) or `nothing noticed`; `refused` for a refused or empty answer.
     """
     if early := unanswered(response, "refused"):
         return early

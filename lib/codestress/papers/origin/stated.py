@@ -1,9 +1,10 @@
-"""Claims of section 5 of Find the Origin about orders and signs, as numbers from the published
-outcomes.
+"""Numbers behind the claims of section 5 of Find the Origin about orders and signs,
+computed from the published outcomes.
 
-Neighbouring sizes of a list share most of their lines. So every interval is the widest of three,
-which take one, three or six neighbouring sizes as one item. The number of items is the number of
-blocks of three sizes.
+Neighbouring sizes of a list share most of their lines, so they are not independent.
+Every interval is therefore the widest of three, which take one, three or six
+neighbouring sizes as one item. The number of items is the number of blocks of three
+sizes.
 """
 
 import importlib.util
@@ -33,18 +34,23 @@ FAMILY = ("Llama3.1-8b", "Llama3.1-70b", "Llama3.1-405b")
 """Models whose numbers of parameters are published, smallest first."""
 GEMINI = ("Gemini-Pro", "Gemini-Flash")
 GPT4O = "GPT4o"
-"""Models that the paper sets apart from all others."""
+"""Models that the paper sets apart from all other models, in `GEMINI` and `GPT4O`."""
 SHORT = 12
-"""Number of sizes that count as the shortest of a list: about a tenth, up to some 1,300 tokens."""
+"""Number of sizes that count as the shortest of a list: about a tenth, up to some 1,300
+tokens."""
 
 Named = Iterator[tuple[tuple[str, str, str], Moved]]
-"""Estimates, each after the number's name, the list and the model."""
+"""Estimates, each after a tuple of the number's name, the list and the model."""
 
 
 def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
-    """Table of the numbers behind the claims of section 5, from `table`, that of `outcomes()`:
-    number (its name), list, model, value, low, high, items. Values are differences of shares (-1 to
-    1), and counts and shares without an interval (nan)."""
+    """Return the numbers behind the claims of section 5, computed from `table`, the
+    result of `outcomes()`, a row for each number, list and model.
+
+    Columns: number (its name), list, model, value, low, high, items. Values are
+    differences of shares (-1 to 1) with 95 % intervals, or counts and shares without an
+    interval (low and high nan, items 0).
+    """
     rows = []
     for names, estimate in _estimates(table):
         sizes = len(estimate.moved)
@@ -61,13 +67,14 @@ def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_model(part: pd.DataFrame) -> pd.Series:
-    """Series by model of the mean of the outcomes `part`, sizes as clusters."""
+    """Return the mean of the outcomes `part` for each model, as a series of estimates
+    indexed by model; sizes are the clusters."""
     right = part["right"].astype(float).set_axis(part["size"])
     return right.groupby(part["model"].to_numpy(), sort=False).apply(share)
 
 
 def _estimates(table: pd.DataFrame) -> Named:
-    """Yields the differences of shares, with each size as one item."""
+    """Yield the differences of shares in `table`, with each size as one item."""
     own = dict(list(table.groupby("list")))
     shares = {name: _by_model(own[name]) for name in LISTS}
     differences = {}
@@ -106,8 +113,8 @@ def _estimates(table: pd.DataFrame) -> Named:
 
 
 def _counts(table: pd.DataFrame, numbers: pd.DataFrame) -> Iterator[tuple[object, ...]]:
-    """Yields counts and shares, from the outcomes `table` and the differences `numbers`: number,
-    list, model, value."""
+    """Yield counts and shares as (number, list, model, value), from the outcomes
+    `table` and the differences `numbers`."""
     yield "models", "", "all", table["model"].nunique()
     apart = numbers[numbers["number"] == "15 lines - adjacent"]
     losing = apart["list"][apart["value"] < 0]
@@ -121,23 +128,24 @@ def _counts(table: pd.DataFrame, numbers: pd.DataFrame) -> Iterator[tuple[object
 
 
 class Slope(NamedTuple):
-    """Slope of accuracy over the distance |d|, of one model on one side of Figures 6 to 9."""
+    """Slope of accuracy over the distance |d|, of one model on one side of Figures 6 to
+    9."""
 
     model: str
     side: str
-    """`down` or `up`."""
+    """`down` (d > 0) or `up` (d < 0)."""
     value: float
-    """Percentage points a line."""
+    """Change of accuracy, in percentage points per line."""
     low: float
     high: float
     """Ends of the interval of the slope."""
     items: int
-    """Answers at a distance, the fewest."""
+    """Smallest number of answers at a distance."""
 
 
 def slopes(confidence: float) -> pd.DataFrame:
-    """Table of every `Slope` of Figures 6 to 9, with intervals at the level `confidence`. The
-    figures give totals, so sizes count as independent."""
+    """Return every `Slope` of Figures 6 to 9, a row for each, with intervals at
+    `confidence`. The figures give only totals, so sizes count as independent."""
     rows = []
     figures = [f"origin/fig0{number}" for number in range(6, 10)]
     table = pd.concat([published_shares(figure, confidence) for figure in figures])
@@ -158,8 +166,9 @@ def slopes(confidence: float) -> pd.DataFrame:
 
 
 def token_steps() -> pd.DataFrame:
-    """Table of the mean number of tokens by which each list is longer than the list before, by the
-    labels of Figures 1 to 3: figure (`fig01`, …), tokens."""
+    """Return the mean number of tokens by which a list is longer than the previous
+    list, from the axis labels of Figures 1 to 3. Columns: figure (`fig01`, …), tokens.
+    """
     tokens = read_published("origin")["tokens"]
     rows = []
     for figure in ("fig01", "fig02", "fig03"):
@@ -170,9 +179,12 @@ def token_steps() -> pd.DataFrame:
 
 
 def token_counts(given: Experiment, size: str = "lines") -> pd.DataFrame:
-    """Table of the tokens of each trial's user message, a row for each trial of `given`: the factor
-    that `size` names, as a column of that name, and tokens. Empty if the package tiktoken, or its
-    vocabulary in the folder TIKTOKEN_CACHE_DIR, is not at hand: nothing is fetched."""
+    """Return the number of tokens of the user message of each trial of `given`.
+    Columns: the factor named by `size`, tokens.
+
+    The table is empty if the package tiktoken is missing, or its vocabulary in the
+    folder TIKTOKEN_CACHE_DIR: nothing is downloaded.
+    """
     rows = []
     known = Path(os.environ.get("TIKTOKEN_CACHE_DIR", "")) / VOCABULARY
     if known.is_file() and importlib.util.find_spec("tiktoken"):
@@ -185,5 +197,6 @@ def token_counts(given: Experiment, size: str = "lines") -> pd.DataFrame:
 
 
 VOCABULARY = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
-"""File name under which tiktoken keeps the vocabulary: the SHA-1 hash of the vocabulary's address,
+"""File name under which tiktoken keeps the vocabulary: the SHA-1 hash of the
+vocabulary's address,
 https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken."""

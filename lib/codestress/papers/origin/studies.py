@@ -1,6 +1,8 @@
-"""Studies of Find the Origin: "Challenging LLMs Beyond Information Retrieval" (Fraga, 2024).
+"""Studies of Find the Origin: "Challenging LLMs Beyond Information Retrieval" (Fraga,
+2024). Section numbers are those of this paper.
 
-Can a model follow two links in a list of links when the list grows and the two links move apart?
+Can a model follow two links in a list of links when the list grows and the two links
+move apart?
 """
 
 from collections.abc import Iterator
@@ -33,20 +35,21 @@ from .scoring import (
 
 
 def _nonzero(d: int) -> int:
-    """The distance `d`; `ValueError` for 0."""
+    """Return the distance `d`. Raises `ValueError` if it is 0."""
     if d == 0:
         raise ValueError("two links cannot stand on one line: use -15 to -1 or 1 to 15")
     return d
 
 
 Depth = Annotated[float, Field(ge=0, le=1)]
-"""Place in a text or a list, as a share of its length from the beginning."""
+"""Place in a text or a list, as a share of its length: 0 at the beginning, 1 at the
+end."""
 Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
 
 
 class Chains(Interval, Experiment):
-    """Parameters of the requests about chains, words linked by lines of a list (sections 4 and 5).
-    Defaults are the protocol of the paper's figures."""
+    """Parameters of the requests about chains, words linked by lines of a list
+    (sections 4 and 5). Defaults are the protocol of the paper's figures."""
 
     SINGLE = (
         "lines_below",
@@ -115,7 +118,8 @@ class Chains(Interval, Experiment):
 
     @model_validator(mode="after")
     def _one_list(self) -> Self:
-        """The parameters, if the authors' list can give all lists that they name."""
+        """Return the parameters. Raises `ValueError` if the authors' list cannot give
+        all lists that they name."""
         if self.words == "authors" and (self.lists > 1 or self.hops != 2):
             raise ValueError(
                 "words = 'authors' is one list of chains with 2 links: use lists = 1 and hops = 2"
@@ -129,16 +133,16 @@ class Chains(Interval, Experiment):
 
     @property
     def retry_temperatures(self) -> tuple[float, ...]:
-        """Temperatures at which a refused answer is asked again, one after the other."""
+        """Temperatures at which a refused request is repeated, one after the other."""
         return (self.retry_temperature,) * self.retries
 
     def trials(self) -> Iterator[Trial]:
-        """Yields the trials of every combination of wording, shuffling, d and list of words, at
-        every size of the list.
+        """Yield the trials of every combination of wording, shuffling, d and list of
+        words, at every size of the list.
 
-        Item i of each combination has `first + i * step` lines, below `lines_below`, where `first`
-        is the larger of `first_lines` and the lines that the target chain spans; items are paired
-        between combinations by list and i.
+        Item i of each combination has `first + i * step` lines, below `lines_below`.
+        Here, `first` is the larger of `first_lines` and the number of lines that the
+        target chain spans. Items are paired between combinations by list and i.
         """
         conditions = product(self.wording, self.shuffled, self.d, range(self.lists))
         for wording, shuffled, d, number in conditions:
@@ -154,7 +158,8 @@ class Chains(Interval, Experiment):
                     yield Trial(problem, factors, self.seed, sample)
 
     def render(self, trial: Trial) -> Prompt:
-        """Returns a prompt of the system message, if there is one, and the list with its question."""
+        """Return the prompt of `trial`: the system message, if there is one, then the
+        list with its question."""
         shown = "\n".join(map(str, self.links(trial)))
         values = {"connections": shown, "destination": connections.TARGET[-1]}
         wording = trial.factors["wording"]
@@ -165,15 +170,16 @@ class Chains(Interval, Experiment):
         return Prompt((question,), sampling)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
-        """Returns the score of the origin that `response` names."""
+        """Return the score of the origin that `response` names, under the scoring rule
+        `rule`."""
         origin = connections.TARGET[0]
         if rule == "strict":
             return score_strict(response, origin)
         return score_reference(response, origin)
 
     def links(self, trial: Trial) -> list[connections.Link]:
-        """Returns the links that the prompt of `trial` shows, in order: the window of the drawn
-        list, shuffled around the target if the trial is shuffled."""
+        """Return the links that the prompt of `trial` shows, in order: the window of
+        the drawn list, shuffled around the target chain if the trial is shuffled."""
         d, lines, number = (
             int(trial.factors[name] or 0) for name in ("d", "lines", "list")
         )
@@ -196,9 +202,11 @@ class FindTheOrigin(Chains, Parameters):
 def _links(
     words: str, hops: int, seed: int, number: int, d: int
 ) -> tuple[tuple[connections.Link, ...], ...]:
-    """Pair: the whole list of links laid out at distance `d`, and the target's chain. `words` is
-    `authors` for the authors' list, else list number `number` is drawn from the kit's words by
-    `seed`. `hops` is the number of links in a chain."""
+    """Return the whole list of links laid out at distance `d`, and the target chain.
+
+    If `words` is `authors`, this is the authors' list. Otherwise list number `number`
+    is drawn from the kit's words with `seed`. `hops` is the number of links in a chain.
+    """
     if words == "authors":
         path = data_file("find-the-origin", "findtheorigin/vertices.txt")
         links = connections.parse_links(path.read_text("utf-8"))
@@ -209,13 +217,14 @@ def _links(
 
 
 def _as_list(value: object) -> object:
-    """List of a single word, so that `text=own` is enough; other values unchanged."""
+    """Return a list of the word `value`, so that `text=own` is enough. Other values are
+    returned unchanged."""
     return [value] if isinstance(value, str) else value
 
 
 class NeedleInHaystack(Interval, Experiment):
-    """Parameters of the needle tests in long texts (section 6). Defaults are those of section 6.2,
-    with the kit's own texts."""
+    """Parameters of the needle tests in long texts (section 6). Defaults are those of
+    section 6.2, with the kit's own texts."""
 
     SINGLE = ("samples", "temperature", "max_tokens")
     PARTS = ("text",)
@@ -254,7 +263,8 @@ class NeedleInHaystack(Interval, Experiment):
 
     @model_validator(mode="after")
     def _texts(self) -> Self:
-        """The parameters, if they name texts that can be asked together."""
+        """Return the parameters. Raises `ValueError` if they name texts that cannot be
+        asked together."""
         if not self.grid and len(self.depth) != len(self.characters):
             raise ValueError(
                 "grid = false: each of characters needs its own depth: as many of one as of the other"
@@ -264,12 +274,12 @@ class NeedleInHaystack(Interval, Experiment):
         return self
 
     def trials(self) -> Iterator[Trial]:
-        """Yields the trials that ask each text `samples` times. `DataError` if a published text's
-        data set is not at hand.
+        """Yield the trials that ask about each text `samples` times.
 
-        The factor `text` names the source: the paper's prompts, each a cell of its own length and
-        depth, or the kit's own texts, one for each length, depth and variant. At temperature 0
-        repetitions of a prompt tell little that is new; variants do.
+        The factor `text` names the source: the paper's prompts, each a cell of its own
+        length and depth, or the kit's own texts, one for each length, depth and
+        variant. At temperature 0, repetitions of a prompt tell little that is new;
+        variants do. Raises `DataError` if the data set of a published text is missing.
         """
         for cell in [*self.published_texts(), *self.own_cells()]:
             problem = f"{self.test}, {cell}"
@@ -278,12 +288,13 @@ class NeedleInHaystack(Interval, Experiment):
                 yield Trial(problem, factors, self.seed, sample)
 
     def render(self, trial: Trial) -> Prompt:
-        """Returns a prompt of one user message, as printed in the paper."""
+        """Return the prompt of `trial`: one user message, as printed in the paper."""
         sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
         return Prompt((Message("user", self.shown_text(trial)),), sampling)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
-        """Returns the score of what `response` notices, by the rules of its section."""
+        """Return the score of `response` under the rule of the tested section: did the
+        answer notice what was planted?"""
         if self.test == "inefficient_code":
             return score_inefficient_code(response, self.shown_text(trial))
         if self.test == "clue":
@@ -291,23 +302,25 @@ class NeedleInHaystack(Interval, Experiment):
         return score_unlock(response)
 
     def shown_text(self, trial: Trial) -> str:
-        """Returns the text that the prompt of `trial` shows."""
+        """Return the text that the prompt of `trial` shows."""
         cell = NeedleCell(**trial.factors)  # type: ignore[arg-type]
         if cell.text == "own":
             return needles.own_text(self.test, cell)
         return self.published_texts()[cell]
 
     def published_texts(self) -> dict[NeedleCell, str]:
-        """Published prompts by cell; empty if the parameter `text` names only own texts. Raises
-        `DataError` if a data set is not at hand."""
+        """Return a dict from cell to published prompt; empty if the parameter `text`
+        names only the kit's own texts. Raises `DataError` if a data set is missing."""
         return needles.published_texts(self.test, self.text)
 
     def own_cells(self) -> Iterator[NeedleCell]:
-        """Yields the cells of the kit's own texts; none if the parameter `text` does not name them.
+        """Yield the cells of the kit's own texts; none if the parameter `text` does not
+        name them.
 
-        A cell is `paired` if its length and depth have the same index (always, if there is one
-        depth), as in the paper, whose longer texts have the clue nearer to the beginning. Only such
-        cells, unless `grid`: all lengths at all depths.
+        With `grid` there is a cell for every length at every depth, else only for
+        `paired` ones. A cell is `paired` if its length and depth have the same index,
+        or if there is only one depth. The paper pairs them: its longer texts have the
+        clue nearer to the beginning.
         """
         if "own" not in self.text:
             return
@@ -325,4 +338,5 @@ STUDIES = {
     "needle_in_haystack": NeedleInHaystack,
     "published": Recomputed,
 }
-"""Studies that params/origin/*.yaml may name as `study: origin.NAME`."""
+"""Dict from name to schema of parameters. A file params/origin/*.yaml may name a study
+as `study: origin.NAME`."""
