@@ -1,4 +1,5 @@
-"""Sense and Sensitivity: scores by the position of the target (Figures 1 to 4 and 7 to 10)."""
+"""Sense and Sensitivity: scores at each position of the target (Figures 1 to 4 and 7 to
+10)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,12 +20,14 @@ from ..positions import Positions, Questions
 from .tables import clear_effect
 
 PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
-"""Columns that identify a figure's panels, beside the number of distractors."""
+"""Columns that identify a figure's panels, together with the number of distractors
+(unrelated functions around the target)."""
 CURVE = ["model", *PANEL[:-1], "distractors"]
 """Columns that identify the curves of one metric."""
 SHARE = ["accuracy", "low", "high"]
 RELATIVE = ["relative", "relative_low", "relative_high"]
-"""Columns of a share with its interval, and of its part of the curve's maximum."""
+"""Columns of a share with its interval (`SHARE`), and of the share relative to the
+curve's maximum (`RELATIVE`)."""
 WORDS: dict[str, dict[Any, str]] = {
     "task": {},
     "dataset": {
@@ -36,20 +39,20 @@ WORDS: dict[str, dict[Any, str]] = {
     "qac": {True: "query on both sides", False: "query after the code"},
     "keys": {True: "with keys", False: "without keys"},
 }
-"""Words in figures for values of the factors that name a panel, where the value itself, with spaces
-for underscores, does not say it."""
+"""Words in figures for values of the factors that name a panel. A value without an
+entry is shown as it is, with spaces for underscores."""
 
 
 def accuracy_by_position(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
-    """Accuracy table of `answers` with one row for each model, panel (dataset, task, digits, qac,
-    keys, metric), number of distractors and position, with depth and the columns of `summarize`.
-    The parameters `given` name the scores (`metrics`), the level of the intervals, the resamples
-    and the seed.
+    """Return the accuracies in `answers`, a row for each model, panel (dataset, task,
+    digits, qac, keys, metric), number of distractors and position. `given` has the
+    scores (`metrics`), the confidence level, the number of resamples and the seed.
 
-    The columns `relative`, `relative_low` and `relative_high` are shares of the curve's own maximum
-    (nan where the maximum is 0, or no problem was asked at all positions), with joint intervals by
-    resamples of problems, since the maximum is an estimate too. The column `unresolved` counts
-    answers with arithmetic left in.
+    Columns besides these: depth and the columns of `summarize`. `relative`,
+    `relative_low` and `relative_high` are shares of the curve's own maximum. They are
+    nan if the maximum is 0, or if no problem was asked at all positions. Their
+    intervals come from resamples of problems and count the error of the maximum too.
+    `unresolved` is the number of answers in which arithmetic was left.
     """
     by = [*CURVE, "position", "depth"]
     parts = []
@@ -64,9 +67,9 @@ def accuracy_by_position(answers: pd.DataFrame, given: Questions) -> pd.DataFram
 
 
 def _relative_curves(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
-    """Table of accuracies in `answers` as shares of their curve's maximum, on the problems that
-    were asked at all positions: the columns `CURVE`, metric, position, relative, relative_low,
-    relative_high. The share is nan where the maximum is 0."""
+    """Return the accuracies in `answers` as shares of their curve's maximum, on the
+    problems that were asked at all positions. Columns: `CURVE`, metric, position,
+    relative, relative_low, relative_high. The share is nan if the maximum is 0."""
     rows = []
     for curve, cells, random in _cells(answers, given, "relative"):
         count = len(cells)
@@ -82,9 +85,10 @@ def _relative_curves(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
 def _cells(
     answers: pd.DataFrame, given: Questions, name: str
 ) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame, np.random.Generator]]:
-    """Yields for each curve in `answers` and each metric of `given`: the values of the columns
-    `CURVE` with the metric, a table of scores, problems by positions, and the random numbers called
-    `name`. Problems without a score at every position are left out."""
+    """Yield three values for each curve in `answers` and each metric of `given`: the
+    values of the columns `CURVE` with the metric, a table of scores (problems,
+    positions), and the random generator named `name`. Problems without a score at every
+    position are left out."""
     for metric in given.metrics:
         for group, part in answers.groupby(CURVE, sort=False):
             cells = part.pivot_table(f"value_{metric}", "problem", "position").dropna()
@@ -93,12 +97,13 @@ def _cells(
 
 
 def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
-    """Table of the figure's points: model, row, column (labels of the panel), depth, cell (column
-    values that select the point's answers), shown, low, high (0 to 1).
+    """Return the points to draw: model, row, column (labels of the panel), depth, cell
+    (column values that select the point's answers), shown, low, high (0 to 1).
 
-    `table` is that of `accuracy_by_position`, `given` the parameters, of which `show` and
-    `relative` say what is drawn. Rows are named by the factors that differ between panels. Columns
-    are numbers of distractors, or numbers of digits when these differ.
+    `table` is the result of `accuracy_by_position`. The parameters `show` and
+    `relative` of `given` say what is drawn. Rows are named by the factors that differ
+    between panels. Columns are numbers of distractors, or numbers of digits if these
+    differ.
     """
     varying = [name for name in WORDS if table[name].nunique() > 1] or ["task"]
     counted = "distractors"
@@ -118,7 +123,7 @@ def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
 
 
 def _panel_name(row: dict[str, Any], factors: Sequence[str]) -> str:
-    """Words for a panel's values of the `factors`, separated by commas."""
+    """Return the words for the values of `factors` in `row`, separated by commas."""
     words = []
     for name in factors:
         value = row[name]
@@ -140,19 +145,22 @@ DIP = [
     "drop_relative_low",
     "drop_relative_high",
 ]
-"""Columns of the dip in the middle and the largest drop: the fields of `PositionDip`, in its order,
-in points or in % of the best position."""
+"""Columns of the dip in the middle and the largest drop: the fields of `PositionDip`,
+in the same order, in percentage points or in % of the best position."""
 
 
 def dips(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
-    """Table of the dip in the middle and the largest drop over positions in `answers`, a row for
-    each model, dataset, task, digits, qac, keys, number of distractors and metric. The parameters
-    `given` have the metrics, the level of the intervals, the resamples and the seed.
+    """Return the dip in the middle and the largest drop over positions in `answers`, a
+    row for each curve (model, dataset, task, digits, qac, keys, number of distractors)
+    and metric. The dip is the mean of both ends minus the mean of the middle third; the
+    drop is the best position minus the worst.
 
-    Further columns, in points: dip_points, dip_low, dip_high, drop_points, drop_low, drop_high,
-    drop_without_effect; in % of the best position: dip_relative_pct, drop_relative_pct,
-    drop_relative_low, drop_relative_high; p_value (of a U-shape), problems. Counted are the
-    problems that were asked at all positions; nan with fewer than three positions.
+    Columns besides these, in percentage points: dip_points, dip_low, dip_high,
+    drop_points, drop_low, drop_high, drop_without_effect. In % of the best position:
+    dip_relative_pct, drop_relative_pct, drop_relative_low, drop_relative_high. Further:
+    p_value (of a U-shape), problems. Only problems that were asked at all positions
+    count; with fewer than three positions the numbers are nan. `given` has the metrics,
+    the confidence level, the number of resamples and the seed.
     """
     rows = []
     for curve, cells, random in _cells(answers, given, "dip"):
@@ -168,12 +176,14 @@ def dips(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
 
 
 def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> str:
-    """Title of the figure by position: which models read the middle less well than both ends,
-    from `dips`, the table of `dips()`, in points or, if `relative`, in % of the best position; or,
-    where both were asked, what the query before the code changes, from `queries`, the table of
-    `factor_differences()`.
+    """Return the title of the figure by position. If `queries`, the result of
+    `factor_differences()`, is not empty, the title says in how many comparisons the
+    query before the code has a clear effect.
 
-    A model's curves are tests of one family: the smallest p-value counts times their number.
+    Otherwise the title names the models that are clearly less accurate in the middle
+    than at both ends, from `dips`, the result of `dips()`. The loss is in percentage
+    points or, if `relative`, in % of the best position. A model's curves are tests of
+    one family: each p-value is multiplied by their number.
     """
     if len(queries):
         return clear_effect("the query before the code", queries)
@@ -194,8 +204,8 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> st
 
 
 def unresolved_headline(points: pd.DataFrame) -> str:
-    """Title of the figure of unresolved answers, from the drawn `points` of `position_points`: the
-    model with the largest share at any place."""
+    """Return the title of the figure of unresolved answers: the model with the largest
+    share of them at any position. `points` is the result of `position_points`."""
     most = points.loc[points["shown"].idxmax()]
     return f"{most['model']} leaves up to {100 * most['shown']:.0f} % of its answers unresolved"
 
@@ -203,13 +213,15 @@ def unresolved_headline(points: pd.DataFrame) -> str:
 def factor_differences(
     answers: pd.DataFrame, factor: str, by: list[str], given: Questions
 ) -> pd.DataFrame:
-    """Comparison of the answers with the two values of the column that `factor` names, True minus
-    False, on the same problems at the same positions: the query on both sides or not (`qac`,
-    appendix C), with keys or without (`keys`, appendix D).
+    """Return the comparison of the answers with the two values of the column `factor`,
+    True minus False, on the same problems at the same positions. The factor is the
+    query on both sides or not (`qac`, appendix C), or keys before lines or not (`keys`,
+    appendix D).
 
-    A row for each model and combination of the columns `by`, with these columns and those of
-    `paired_differences`; positions of one problem are dependent. Empty when `answers` have only one
-    value of the factor. `given` has the level of the intervals, the resamples and the seed.
+    There is a row for each model and combination of the columns `by`, with these
+    columns and those of `paired_differences`; positions of one problem are dependent.
+    The table is empty if `answers` have only one value of the factor. `given` has the
+    confidence level, the number of resamples and the seed.
     """
     parts = []
     names = answers["problem"] + " at " + answers["position"].astype(str)
@@ -230,11 +242,12 @@ def factor_differences(
 
 
 def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
-    """Table of the targets' place in the contexts of `answers` (Equation 2), as means over
-    problems, with a row for each number of distractors and depth: granularity and concentration
-    (shares).
+    """Return the place of the targets in the contexts of `answers` (Equation 2), as
+    means over problems, a row for each number of distractors and depth. Columns besides
+    these: granularity and concentration (0 to 1; see `Mixture`).
 
-    `given` are the parameters by which the contexts were made; the contexts are built anew.
+    `given` has the parameters with which the contexts were made; the contexts are built
+    anew.
     """
     by = ["distractors", "depth"]
     places = answers.drop_duplicates([*by, "dataset", "digits", "problem", "position"])

@@ -1,5 +1,5 @@
-"""Sense and Sensitivity: largest drops over positions as the paper states them, for single models
-and for groups, and gains of one data set over another."""
+"""Sense and Sensitivity: largest drops over positions as the paper states them, for
+single models and for groups, and gains of one data set over another."""
 
 import math
 from collections.abc import Iterator
@@ -24,27 +24,30 @@ from .by_position import PANEL
 from .tables import groups_of, published_groups
 
 ANY = "any"
-"""Context name of the largest drop over all numbers of distractors."""
+"""Value of the column context for the largest drop over all numbers of distractors."""
 OWN = "mean of the models' largest drops"
 MEAN = "largest drop of the models' mean curve"
 MOST = "largest drop of any model"
-"""Readings of a group's largest drop; a single model has the first alone."""
+"""Readings (interpretations of the paper's words) of a group's largest drop: `OWN`,
+`MEAN` and `MOST`. A single model has only the first."""
 Curves = dict[tuple[str, int], Array]
-"""Accuracies by model and number of distractors, shape (1 + resamples, positions): those of all
-problems, then those of each resample."""
+"""Accuracies by model and number of distractors, shape (1 + resamples, positions). The
+first row is that of all problems, each further row that of a resample."""
 
 
 def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
-    """Table of the largest drop (best minus worst position) in `answers`, by exact matches, in points
-    and in % of the best, for each model and for each of the paper's groups whose models were all
-    asked. `given` has the level of the intervals, the resamples and the seed. Problems are resampled
-    once for all models. Empty without answers.
+    """Return the largest drop (best minus worst position) in `answers`, by exact
+    matches, in percentage points and in % of the best position. There are rows for each
+    model, and for each of the paper's groups whose models were all asked; without
+    answers the table is empty.
 
-    Columns: model (or group), dataset, task, digits, qac, keys, metric, context (number of
-    distractors, or `any`: the largest over all), reading (of "on average" and "up to": three for a
-    group, one for a model), problems, and for `points` and `relative`: the number, _low, _high (the
-    lower end is reduced by the drop that noise alone makes), _deviation (of the resamples),
-    _without_effect (that noise).
+    Columns: model (or group), dataset, task, digits, qac, keys, metric, context (number
+    of distractors, or `any`: the largest over all), reading (of "on average" and "up
+    to": three for a group, one for a model), problems. Further, for each unit `points`
+    and `relative`: the number itself, _low, _high (the lower end is reduced by the drop
+    that noise alone makes), _deviation (over resamples), _without_effect (the drop that
+    noise alone makes). `given` has the confidence level, the number of resamples and
+    the seed. Problems are resampled once for all models.
     """
     rows = []
     for panel, part in answers.groupby(PANEL[:-1], sort=False):
@@ -63,11 +66,12 @@ def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
 
 
 def _curves(part: pd.DataFrame, resamples: int, random: np.random.Generator) -> Curves:
-    """Accuracies of the answers `part`, with `resamples` of the problems. They count the problems
-    asked at all positions; a model with fewer than two has no curve.
+    """Return the accuracies of the answers `part`, for all problems and for each of
+    `resamples` resamples of the problems. Only problems asked at all positions count; a
+    model with fewer than two has no curve.
 
-    The resamples get as much noise as two problems make that are correct at only one position, so
-    that positions with identical answers keep some uncertainty.
+    Noise is added to the resamples: as much as two problems make that are correct at
+    only one position. Positions with identical answers thus keep some uncertainty.
     """
     problems = pd.Index(sorted(set(part["problem"])))
     weights = cluster_weights(len(problems), resamples, random)
@@ -89,9 +93,9 @@ def _curves(part: pd.DataFrame, resamples: int, random: np.random.Generator) -> 
 
 
 def _compared(curves: Curves) -> Iterator[tuple[dict[str, Any], Array]]:
-    """Yields each model or group, context and reading, with the accuracies (models, numbers of
-    distractors, 1 + resamples, positions) that it is about; nothing of models that were asked at
-    different numbers of positions."""
+    """Yield each model or group, context and reading as a row, with the accuracies
+    (models, numbers of distractors, 1 + resamples, positions) that the row is about.
+    Models that were asked at different numbers of positions are left out."""
     names = {model: [model] for model, _ in curves}
     names |= groups_of(names)
     every = sorted({count for _, count in curves})
@@ -116,11 +120,12 @@ def _compared(curves: Curves) -> Iterator[tuple[dict[str, Any], Array]]:
 def numbers_of(
     curves: Array, unit: str, reading: str, confidence: float
 ) -> dict[str, float]:
-    """Largest drop in one `unit` (`points` or `relative`, both 0 to 100), as a dict with the keys
-    UNIT, UNIT_low, UNIT_high, UNIT_deviation, UNIT_without_effect (see `largest_drops`).
+    """Return the largest drop in one `unit` (`points` or `relative`, both 0 to 100), as
+    a dict with the keys UNIT, UNIT_low, UNIT_high, UNIT_deviation, UNIT_without_effect
+    (see `largest_drops`).
 
-    `curves`: accuracies (models, numbers of distractors, 1 + resamples, positions), first those of
-    all problems; `reading`: `OWN`, `MEAN` or `MOST`.
+    `curves` holds accuracies (models, numbers of distractors, 1 + resamples,
+    positions), first those of all problems. `reading` is `OWN`, `MEAN` or `MOST`.
     """
     means = curves[:, :, :1]
     draws = curves[:, :, 1:]
@@ -131,7 +136,7 @@ def numbers_of(
     noise = np.nanmean(_largest(flat, unit, reading))
     half = normal_quantile(confidence) * deviation
     numbers = {unit: value}
-    # In this order, nan stays nan: of nothing right nothing is lost.
+    # With this order of arguments, nan stays nan (the loss is undefined if nothing is right).
     numbers[f"{unit}_low"] = max(value - half - noise, 0.0)
     numbers[f"{unit}_high"] = min(value + half, 100.0)
     numbers[f"{unit}_deviation"] = deviation
@@ -140,17 +145,20 @@ def numbers_of(
 
 
 def _largest(curves: Array, unit: str, reading: str) -> Array:
-    """Largest drop in each resample, an array (resamples,), in points if `unit` is `points`, else
-    in % of the best, from `curves` (models, numbers of distractors, resamples, positions).
-    `reading` says whether drops are averaged over models (`OWN`), of the mean curve (`MEAN`) or the
-    largest (`MOST`)."""
+    """Return the largest drop in each resample, an array (resamples,), in percentage
+    points if `unit` is `points`, else in % of the best position. `curves` has the shape
+    (models, numbers of distractors, resamples, positions).
+
+    `reading` says whether the models' drops are averaged (`OWN`), the drop is that of
+    the mean curve (`MEAN`), or the largest drop counts (`MOST`).
+    """
     if reading == MEAN:
         curves = curves.mean(axis=0, keepdims=True)
     best = curves.max(axis=-1)
     worst = curves.min(axis=-1)
     drops = best - worst
     if unit != "points":
-        # Of nothing right, nothing can be lost.
+        # If nothing is right, the relative loss is undefined (nan).
         drops = drops / np.where(best > 0, best, np.nan)
     largest = 100 * drops.max(axis=1)
     if reading == MOST:
@@ -159,11 +167,13 @@ def _largest(curves: Array, unit: str, reading: str) -> Array:
 
 
 def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
-    """Table of the median, over the paper's models, of their largest drops in % of the maximum, by
-    exact matches over all tasks of a data set. Version 3 of the paper may mean this by its medians.
+    """Return the median, over the paper's models, of their largest drops in % of the
+    maximum, by exact matches over all tasks of a data set. Version 3 of the paper may
+    mean this by its medians.
 
-    `drops` is the table of `largest_drops`. Columns: dataset, relative (the median), problems (the
-    fewest); a data set has a row when all of the models were asked.
+    `drops` is the result of `largest_drops`. Columns: dataset, relative (the median),
+    problems (the smallest number). A data set has a row only if all of the paper's
+    models were asked.
     """
     models = published_groups()["all"]
     over_all = drops["context"] == ANY
@@ -174,14 +184,16 @@ def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
 
 
 def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Table of the gains in accuracy on SemTrace over CRUXEval's outputs in `answers`, for each of
-    the paper's groups of models and each of three readings of "higher average accuracy".
+    """Return the gains in accuracy on SemTrace over CRUXEval's outputs in `answers`,
+    for each of the paper's groups of models and each of three readings of "higher
+    average accuracy".
 
-    Columns: group, distractors, reading (in words), gain (% of CRUXEval's accuracy, or points),
-    low, high, problems (of the smaller set); a group has rows when all of its models were asked
-    both sets, and have a correct answer on CRUXEval. The two sets have different problems, the same
-    for all models. The interval of the ratio of means is MOVER's, the interval of the mean ratio is
-    linearized.
+    Columns: group, distractors, reading (in words), gain (in % of CRUXEval's accuracy,
+    or in percentage points), low, high (interval at `confidence`), problems (of the
+    smaller set). A group has rows only if all of its models were asked about both sets
+    and have a correct answer on CRUXEval. The two sets have different problems, the
+    same for all models. The interval of the ratio of means is MOVER's; the interval of
+    the mean ratio is linearized.
     """
     rows = []
     outputs = answers["task"] == "output_prediction"
@@ -200,9 +212,10 @@ def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
 def _gains(
     answers: pd.DataFrame, sizes: pd.Series, confidence: float
 ) -> Iterator[tuple[Any, ...]]:
-    """Yields each reading of "higher average accuracy" with its gain, low and high (at the level
-    `confidence`), from the `answers` of one group. `sizes`: number of problems by data set."""
-    # Problems of two data sets are different even if their ids are the same.
+    """Yield each reading of "higher average accuracy" with its gain, low and high (at
+    `confidence`), from the `answers` of one group. `sizes` holds the number of problems
+    of each data set."""
+    # Problems of two data sets are different even if their ids are equal.
     names = answers["dataset"] + "/" + answers["problem"].astype(str)
     groups = answers.set_axis(names).groupby(["dataset", "model"])
     shares = groups["value_strict"].apply(share)

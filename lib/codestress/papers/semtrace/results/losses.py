@@ -1,5 +1,6 @@
-"""Sense and Sensitivity: the accuracy that is lost with lines removed, as the paper states it
-(section 3.4): without half of the lines, for groups of models, and by Python (appendix B)."""
+"""Sense and Sensitivity: the accuracy that is lost when lines are removed, as the paper
+states it (section 3.4): without half of the lines, for groups of models, and for Python
+(appendix B)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,18 +17,23 @@ from .tables import groups_of, published_groups
 FITTED = "mean of the models' fitted losses"
 OF_MEAN = "loss of the models' mean fitted curve"
 OBSERVED = "mean of the models' losses as observed"
-"""Readings of the accuracy that a group of models loses."""
+"""Readings (interpretations of the paper's words) of the accuracy that a group of
+models loses: `FITTED`, `OF_MEAN` and `OBSERVED`."""
 
 
 def group_losses(fits: Fits, answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of the accuracy that is lost without half of the lines, for each of the paper's groups
-    of models that were all asked, in each reading of the paper's words: the mean of the fitted
-    losses, the loss of the mean fitted curve, and the mean of the observed losses, as shares (0 to
-    1); the last two also as differences of accuracies (-1 to 1, named `in points`).
+    """Return the accuracy that is lost without half of the lines, for each task, each
+    of the paper's groups whose models were all asked, and each reading of the paper's
+    words.
 
-    `fits`: those of `fit_removal` on `answers`. Columns: model (the group), task, reading,
-    loss_at_half, loss_low, loss_high, programs. Programs are resampled once for all curves. The
-    observed losses have no row when no version lacks exactly half of its lines.
+    The readings are the mean of the fitted losses, the loss of the mean fitted curve,
+    and the mean of the observed losses, as shares (0 to 1). The last two also exist as
+    differences of accuracies (-1 to 1, named `in points`). `fits` is the result of
+    `fit_removal` on `answers`.
+
+    Columns: model (the group), task, reading, loss_at_half, loss_low, loss_high
+    (interval at `confidence`), programs. Programs are resampled once for all curves.
+    The observed losses have no row if no version lacks exactly half of its lines.
     """
     rows = []
     for task, part in answers.groupby("task", sort=False):
@@ -51,7 +57,8 @@ Reading = tuple[str, float, Interval]
 def _fitted_losses(
     fits: Sequence[ExponentialFit], confidence: float
 ) -> Iterator[Reading]:
-    """Yields the losses of several fitted curves at half of the lines removed."""
+    """Yield the losses of several fitted curves when half of the lines are removed, one
+    for each reading."""
     yield _drawn(FITTED, mean_losses(fits), confidence)
     x = np.array([0.0, 0.5])
     ends = [curve(x, np.vstack([fit.best, fit.draws])) for fit in fits]
@@ -61,15 +68,16 @@ def _fitted_losses(
 
 
 def mean_losses(fits: Sequence[ExponentialFit]) -> Array:
-    """Share (0 to 1) of the accuracy that is lost without half of the lines, as the mean over
-    `fits`, shape (1 + resamples,): of the fitted curves, then in every resample."""
+    """Return the share (0 to 1) of the accuracy that is lost without half of the lines,
+    as the mean over `fits`: an array (1 + resamples,), first of the fitted curves, then
+    in each resample."""
     losses = [lost_shares(0.5, np.vstack([fit.best, fit.draws])) for fit in fits]
     return np.asarray(np.mean(losses, axis=0))
 
 
 def _drawn(name: str, draws: Array, confidence: float) -> Reading:
-    """Reading with this `name`: its loss, the first of `draws`, and the interval of the loss's
-    resamples, the others."""
+    """Return the reading with this `name`: its loss, the first of `draws`, and the
+    loss's interval at `confidence`, from the remaining draws (the resamples)."""
     loss = draws[0]
     return name, loss, percentile_interval(draws[1:], confidence, loss)
 
@@ -77,9 +85,10 @@ def _drawn(name: str, draws: Array, confidence: float) -> Reading:
 def _observed_losses(
     answers: pd.DataFrame, programs: int, confidence: float
 ) -> Iterator[Reading]:
-    """Yields the mean loss of the models in `answers` when half of the lines are removed, as a share
-    of the accuracy with all lines, and in points; programs are the clusters. nan when a model has
-    no answers at half, or no correct answer to complete programs."""
+    """Yield the mean loss of the models in `answers` when half of the lines are
+    removed, as a share of the accuracy with all lines, and as a difference of
+    accuracies. Programs are the clusters. The loss is nan if a model has no answers at
+    half; the share is also nan if it has no correct answer to complete programs."""
     relative = []
     points = []
     for _, part in answers.groupby("model"):
@@ -98,10 +107,13 @@ def _observed_losses(
 
 
 def removal_orders(fits: Fits, confidence: float) -> pd.DataFrame:
-    """Table of comparisons of the losses in `fits` at half of the lines removed (differences of
-    shares, -1 to 1): outputs minus inputs, larger models minus smaller. Columns: number (the
-    comparison), model (`all`), value, low, high, programs. A row is missing unless all of its
-    models were asked. Programs are resampled once for all curves."""
+    """Return comparisons of the losses in `fits` when half of the lines are removed
+    (differences of shares, -1 to 1): outputs minus inputs, larger models minus smaller.
+
+    Columns: number (the comparison), model (`all`), value, low, high (interval at
+    `confidence`), programs. A row is missing unless all of its models were asked.
+    Programs are resampled once for all curves.
+    """
     groups = published_groups()
     outputs = [(model, OUTPUTS) for model in groups["all"]]
     inputs = [(model, "input_prediction") for model in groups["all"]]
@@ -125,13 +137,14 @@ def removal_orders(fits: Fits, confidence: float) -> pd.DataFrame:
 
 
 def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
-    """Table of the interpreter's numbers that appendix B states, in one row; empty when the
-    interpreter was not asked, or only complete programs.
+    """Return the interpreter's numbers that appendix B states, in one row. The table is
+    empty if the interpreter was not asked, or only about complete programs.
 
-    A drop is 1 minus the accuracy. Columns: share_removed, n, drop (at the smallest share of lines
-    removed), versions, single (number of versions without one line), single_drop (versions weighted
-    alike), single_drop_by_program (programs weighted alike), far (accuracy with more than a fifth
-    removed), far_versions, far_programs.
+    A drop is 1 minus the accuracy. Columns: share_removed, n, drop (at the smallest
+    share of lines removed), versions, single (number of versions without one line),
+    single_drop (all versions weighted alike), single_drop_by_program (all programs
+    weighted alike), far (accuracy with more than a fifth of the lines removed),
+    far_versions, far_programs.
     """
     python = answers[answers["model"] == INTERPRETER]
     removed = python["share_removed"]

@@ -1,7 +1,8 @@
-"""Numbers behind the statements on orders and signs in section 3 and appendices C, G and H of Sense
-and Sensitivity.
+"""Numbers behind the statements on orders and signs in section 3 and appendices C, G
+and H of Sense and Sensitivity.
 
-Every number is a share of answers by position, or a difference for which the paper states the sign.
+Every number is a share of correct answers at some positions, or a difference for which
+the paper states the sign.
 """
 
 import math
@@ -24,27 +25,30 @@ FAMILIES = {
 }
 """Smaller and larger model of each family."""
 PANEL = ["dataset", "task", "digits", "qac"]
-"""Columns by which answers are compared."""
+"""Columns within whose values answers are compared."""
 COLUMNS = ["number", "model", *PANEL, "distractors", "value", "low", "high", "problems"]
 MIDDLE = "middle - ends"
 COUNT = "most distractors - fewest"
 ANY = "any"
-"""Number of distractors, or another factor, of a comparison over all of its values."""
+"""Value of the column distractors, or of another factor, for a comparison over all of
+its values."""
 CELL = [*PANEL, "metric"]
-"""Columns by which largest drops are compared."""
+"""Columns within whose values largest drops are compared."""
 
 Numbers = dict[str, pd.Series]
-"""Estimates (`Moved`), a series by model for each number's name."""
+"""Dict from a number's name to its estimates (`Moved`), a series indexed by model."""
 
 
 def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of the numbers that the paper's statements on orders depend on, from `answers` at
-    several positions: shares or differences of shares (-1 to 1), for each model and for each of the
-    paper's groups whose models were all asked.
+    """Return the numbers on which the paper's statements on orders depend, from
+    `answers` at several positions. The numbers are shares or differences of shares (-1
+    to 1), for each model and for each of the paper's groups whose models were all
+    asked.
 
-    Columns: number (its name, such as `middle - ends`), model, dataset, task (`function - line` for
-    a comparison of these two retrieval tasks), digits, qac, distractors (their number, or `any`),
-    value, low, high, problems. Problems are counted once for all sides of a number (`influence`).
+    Columns: number (its name, such as `middle - ends`), model, dataset, task (`function
+    - line` for a comparison of these two retrieval tasks), digits, qac, distractors
+    (their number, or `any`), value, low, high (interval at `confidence`), problems. A
+    problem's influence is counted once for all sides of a number.
     """
     rows = []
     for cell, numbers, part in _cells(_unkeyed(answers)):
@@ -60,7 +64,8 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def _unkeyed(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `table` that the statements are about: no predictions from keyed lines."""
+    """Return the rows of `table` that the statements are about: all except predictions
+    from lines with keys."""
     keyed = table["keys"].astype(bool) & table["task"].isin(PREDICTIONS)
     return table[~keyed]
 
@@ -68,8 +73,8 @@ def _unkeyed(table: pd.DataFrame) -> pd.DataFrame:
 def _cells(
     answers: pd.DataFrame,
 ) -> Iterator[tuple[tuple[object, ...], Numbers, pd.DataFrame]]:
-    """Yields the values of `PANEL` and of distractors, their numbers, and the answers whose
-    problems are behind them."""
+    """Yield three values for each comparison of `answers`: the values of `PANEL` and of
+    distractors, the numbers, and the answers whose problems are behind them."""
     for panel, part in answers.groupby(PANEL, sort=False):
         for count, some in [(ANY, part), *part.groupby("distractors")]:
             yield (*panel, str(count)), _numbers(some), part
@@ -83,9 +88,9 @@ def _cells(
 
 
 def asked() -> dict[str, pd.DataFrame]:
-    """Dict of tables by name, of the models that the paper's statements are about: `models` and
-    `open` have the column model (`open` without GPT 4.1), `families` has the columns model (the
-    family's name), smaller, larger."""
+    """Return the models that the paper's statements are about, as a dict from name to
+    table. `models` and `open` have the column model (`open` without GPT 4.1);
+    `families` has the columns model (the family's name), smaller, larger."""
     families = pd.DataFrame(FAMILIES, ["smaller", "larger"]).T
     families = families.reset_index(names="model")
     models = pd.DataFrame({"model": published_groups()["all"]})
@@ -96,7 +101,8 @@ def asked() -> dict[str, pd.DataFrame]:
 def _shares(
     part: pd.DataFrame, mask: pd.Series, value: str = "value_strict"
 ) -> pd.Series:
-    """Series by model of the mean of the column `value` over its answers under `mask`."""
+    """Return the mean of the column `value` over the answers of each model under
+    `mask`, as a series of estimates indexed by model."""
     scores = part[value].astype(float).where(mask)
     models = part["model"].to_numpy()
     return scores.set_axis(part["problem"]).groupby(models, sort=False).apply(share)
@@ -108,15 +114,17 @@ def _apart(
     second: pd.Series,
     value: str = "value_strict",
 ) -> pd.Series:
-    """Series by model of the mean under the mask `first` minus that under `second`."""
+    """Return, for each model, the mean under the mask `first` minus the mean under
+    `second`, as a series of estimates."""
     return _shares(part, first, value) - _shares(part, second, value)
 
 
 def _dips(
     part: pd.DataFrame, among: pd.Series | bool = True, value: str = "value_strict"
 ) -> pd.Series:
-    """Series by model of the mean of the column `value` in the middle third of the places minus
-    that at both ends, of its answers under `among`."""
+    """Return, for each model, the mean of the column `value` in the middle third of the
+    positions minus its mean at both ends, as a series of estimates. Only answers under
+    the mask `among` count."""
     depth = part["depth"]
     middle = depth.between(1 / 3, 2 / 3)
     ends = depth.isin([depth.min(), depth.max()])
@@ -124,8 +132,8 @@ def _dips(
 
 
 def _numbers(part: pd.DataFrame) -> Numbers:
-    """Numbers of one panel's answers `part`: shares, and differences between places, between
-    numbers of distractors, and between models of a family."""
+    """Return the numbers of one panel's answers `part`: shares, and differences between
+    positions, between numbers of distractors, and between models of a family."""
     depth = part["depth"]
     counts = part["distractors"]
     fourth = (5 * depth + 1e-9).astype(int) == 3
@@ -155,7 +163,8 @@ def _numbers(part: pd.DataFrame) -> Numbers:
 
 
 def _by_query(part: pd.DataFrame) -> Numbers:
-    """Differences between one task's answers `part` with and without the leading query."""
+    """Return the differences between one task's answers `part` with and without the
+    query before the code."""
     leading = part["qac"].astype(bool)
     dips = _dips(part, leading) - _dips(part, ~leading)
     return {
@@ -165,14 +174,16 @@ def _by_query(part: pd.DataFrame) -> Numbers:
 
 
 def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of comparisons between the drops over any number of distractors in `drops`, the table
-    of `largest_drops()`. Columns: number, model (or family), dataset, task, digits, qac, metric,
-    value, low, high (both sides independent), problems.
+    """Return comparisons between the largest drops over any number of distractors in
+    `drops`, the result of `largest_drops()`. Columns: number, model (or family),
+    dataset, task, digits, qac, metric, value, low, high (interval at `confidence`, both
+    sides taken as independent), problems.
 
-    The numbers: for a family, the larger model's drop minus the smaller's, in points and in %; for
-    a Llama, its drop minus the mean of the others in %; for each model, the drop without the
-    leading query minus the drop with it, in points. A comparison without one of its models has no
-    row.
+    There are three numbers. For a family: the larger model's drop minus the smaller's,
+    in percentage points and in %. For each Llama model: its drop minus the mean of all
+    other models, in %. For each model: the drop without the query before the code minus
+    the drop with it, in percentage points. A comparison that lacks one of its models
+    has no row.
     """
     group = drops["model"].isin(published_groups())
     over_all = drops["context"] == ANY
@@ -192,8 +203,8 @@ def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def _sides(drops: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
-    """Yields the comparisons that `drops` allow: number, model (or family), unit, and the rows of
-    `drops`, of which the last is compared with the others."""
+    """Yield the comparisons that `drops` allow: number, model (or family), unit, and
+    the rows of `drops`. The last row is compared with the rows before it."""
     for _, part in drops.groupby(CELL, sort=False):
         own = part.set_index("model")
         for name, pair in FAMILIES.items():

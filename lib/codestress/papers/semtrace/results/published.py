@@ -1,8 +1,8 @@
-"""Sense and Sensitivity's Tables 1 and 2 as printed: ten models without distractors, with and
-without keys before all lines, and the numbers behind the text's statements.
+"""Sense and Sensitivity's Tables 1 and 2 as printed: ten models without distractors,
+with and without keys before all lines, and the numbers behind the text's statements.
 
-The paper publishes accuracies, not single answers: intervals are marginal, and pairing by problem
-is lost.
+The paper publishes accuracies, not single answers. Intervals are therefore marginal,
+and the pairing by problem is lost.
 """
 
 from collections.abc import Iterator
@@ -29,9 +29,9 @@ Share = tuple[float, int]
 
 
 def scores(confidence: float) -> pd.DataFrame:
-    """Table of the accuracies printed in Tables 1 and 2: model, task (CRUXEval-I, CRUXEval-O or
-    SemTrace), keys (whether lines have keys), n, share, low, high (0 to 1, Wilson, at the level
-    `confidence`)."""
+    """Return the accuracies printed in Tables 1 and 2. Columns: model, task
+    (CRUXEval-I, CRUXEval-O or SemTrace), keys (whether lines have keys), n, share, low,
+    high (0 to 1, Wilson's interval at `confidence`)."""
     plain = published_baselines("semtrace/tab01", confidence)
     keyed = published_baselines("semtrace/tab02", confidence)
     parts = [plain.assign(keys=False), keyed.assign(keys=True)]
@@ -42,10 +42,13 @@ def scores(confidence: float) -> pd.DataFrame:
 
 
 def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of the effect of keys before lines, from `table`, that of `scores()`, a row for each
-    model and task asked with and without keys: model, task, plain, keyed (shares), difference, low,
-    high (keyed - plain; Newcombe, marginal), p (pooled z test), p_holm (over all), decided
-    (bool)."""
+    """Return the effect of keys before lines, a row for each model and task asked with
+    and without keys. `table` is the result of `scores()`.
+
+    Columns: model, task, plain, keyed (shares without and with keys), difference, low,
+    high (keyed - plain, -1 to 1; Newcombe's interval at `confidence`, marginal), p
+    (pooled z test), p_holm (Holm's correction over all rows), decided (bool).
+    """
     rows = []
     both = table[~table["keys"]].merge(table[table["keys"]], on=["model", "task"])
     for pair in both.itertuples():
@@ -61,9 +64,13 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of the mean effect of keys over models, paired by model, from `keys`, the table of
-    `with_keys()`, a row for each task: task, difference (with keys minus without), low, high
-    (Student), p (exact sign flips), models (their number), p_holm, decided (bool)."""
+    """Return the mean effect of keys over models, paired by model, a row for each task.
+    `keys` is the result of `with_keys()`.
+
+    Columns: task, difference (with keys minus without, -1 to 1), low, high (Student's
+    interval at `confidence`), p (exact sign flips), models (their number), p_holm,
+    decided (bool).
+    """
     rows = []
     for task, part in keys.groupby("task", sort=False):
         mean = mean_difference(part["difference"], confidence)
@@ -77,11 +84,12 @@ def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """Table of rank correlations of the ten models between two benchmarks, from the rows without
-    keys of `table`, that of `scores()`, a row for each pair of benchmarks.
+    """Return rank correlations of the ten models between two benchmarks, a row for each
+    pair of benchmarks. They use the rows without keys of `table`, the result of
+    `scores()`.
 
-    Columns: first, second (the benchmarks), correlation (Kendall's tau), low, high, p (permutations of
-    models), p_holm, decided (bool).
+    Columns: first, second (the benchmarks), correlation (Kendall's tau), low, high
+    (interval at `confidence`), p (permutations of models), p_holm, decided (bool).
     """
     plain = table[~table["keys"]]
     wide = plain.pivot_table("share", "model", "task", sort=False)
@@ -98,8 +106,8 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
 
 
 def orders_title(order: pd.DataFrame) -> str:
-    """Title of the figure of published accuracies, from `order`, the table of `orders()`: the pairs
-    of benchmarks that are decided to order the models alike."""
+    """Return the title of the figure of published accuracies: the pairs of benchmarks
+    that clearly order the models alike. `order` is the result of `orders()`."""
     alike = order[order["decided"] & (order["correlation"] > 0)]
     pairs = alike["first"] + " and " + alike["second"]
     names = " or ".join(pairs) or "No two benchmarks"
@@ -109,10 +117,14 @@ def orders_title(order: pd.DataFrame) -> str:
 def printed(
     table: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame
 ) -> pd.DataFrame:
-    """Table of the numbers behind the text's statements on Tables 1 and 2, from the tables `table`
-    of `scores()`, `keys` of `with_keys()` and `means` of `over_models()`. Columns: number, reading,
-    model, task, value (differences of shares, or counts), low, high (Newcombe; nan for a count),
-    problems."""
+    """Return the numbers behind the text's statements on Tables 1 and 2, from `table`,
+    the result of `scores()`, `keys`, the result of `with_keys()`, and `means`, the
+    result of `over_models()`.
+
+    Columns: number, reading (interpretation of the paper's words), model, task, value
+    (difference of shares, or a count), low, high (Newcombe's interval; nan for a
+    count), problems.
+    """
     plain = table[~table["keys"]]
     rows = []
     row: dict[str, object]
@@ -129,8 +141,9 @@ def printed(
 
 
 def _differences(plain: pd.DataFrame) -> Iterator[tuple[str, str, str, Share, Share]]:
-    """Yields the differences that the text states: number, model (or family), task, and the two
-    shares in `plain`, of which the second is subtracted."""
+    """Yield the differences that the text states as (number, model or family, task,
+    first share, second share). The shares come from `plain`; the second is subtracted
+    from the first."""
     own = {}
     for row in plain.itertuples():
         own[row.model, row.task] = row.share, row.n
@@ -154,7 +167,7 @@ def _differences(plain: pd.DataFrame) -> Iterator[tuple[str, str, str, Share, Sh
 def _counts(
     plain: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame
 ) -> Iterator[tuple[str, str, float]]:
-    """Yields the counts that the text states: number, reading and count."""
+    """Yield the counts that the text states as (number, reading, count)."""
     wide = plain.pivot_table("share", "model", "task", sort=False)
     yield "models", "", len(wide)
     outputs = wide["CRUXEval-O"] > wide["CRUXEval-I"]

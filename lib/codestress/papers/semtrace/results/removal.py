@@ -1,5 +1,5 @@
-"""Sense and Sensitivity: scores after lines were removed, and the curves through them (Figures 5
-and 6)."""
+"""Sense and Sensitivity: scores after lines were removed, and the curves fitted to them
+(Figures 5 and 6)."""
 
 from collections.abc import Mapping
 
@@ -24,27 +24,31 @@ from ..line_removal import LineRemoval, Sensitivity
 Curve = tuple[str, str]
 """Key of a curve: model and task."""
 Fits = Mapping[Curve, ExponentialFit]
-"""Exponential fits by model and task."""
+"""Dict from (model, task) to exponential fit."""
 INTERPRETER = "python"
 """Name of the Python interpreter in the model registry."""
 OUTPUTS = "output_prediction"
-"""Task of the interpreter, which predicts no inputs."""
+"""Task of the interpreter, which cannot predict inputs."""
 
 
 def accuracy_by_share(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Accuracy table of `answers` with one row for each model, task and share of lines removed,
-    smallest share first, with the columns of `summarize`, and cell (column values that select the
-    row's answers). `answers` need the column `share_removed`: removed lines over removable lines
-    (0 to 1). `confidence` is the level of the intervals."""
+    """Return the accuracies in `answers`, a row for each model, task and share of lines
+    removed, smallest share first. Columns besides these: the columns of `summarize`,
+    and cell (column values that select the row's answers).
+
+    `answers` need the column `share_removed`: removed lines over removable lines (0 to
+    1). Intervals are at `confidence`.
+    """
     ordered = answers.sort_values("share_removed", kind="stable")
     by = ["model", "task", "share_removed"]
     return with_cells(summarize(ordered, by=by, confidence=confidence), by)
 
 
 def with_fifths_removed(answers: pd.DataFrame) -> pd.DataFrame:
-    """Copy of `answers` with the added column `share_removed`: removed lines over removable lines
-    (the columns `removed` and `lines`), rounded to fifths. 0 and 1 hold only programs with no line
-    and with all removable lines removed; all else is 0.2 to 0.8.
+    """Return a copy of `answers` with the added column `share_removed`: removed lines
+    over removable lines (the columns `removed` and `lines`), rounded to fifths. Only
+    programs with no line removed have 0, and only programs with all removable lines
+    removed have 1; all others have 0.2 to 0.8.
 
     In a small data set, exact shares as in Figure 5 would have few programs each.
     """
@@ -54,10 +58,10 @@ def with_fifths_removed(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def fit_removal(answers: pd.DataFrame, given: LineRemoval) -> Fits:
-    """Dict of exponential fits through the accuracies in `answers` at each share of lines removed,
-    by model and task; programs are resampled, not their versions. `given` has the parameters of the
-    fits: trend, weights, level of the intervals, resamples and seed.
-    """
+    """Return exponential fits to the accuracies in `answers` at each share of lines
+    removed, as a dict from (model, task) to fit. Programs are resampled, not their
+    versions. `given` has the parameters of the fits: trend, weights, confidence level,
+    number of resamples and seed."""
     fits = {}
     weigh = equally
     if given.weighted:
@@ -83,11 +87,15 @@ def fit_removal(answers: pd.DataFrame, given: LineRemoval) -> Fits:
 
 
 def fit_table(fits: Fits) -> pd.DataFrame:
-    """Table of `fits`, the dict of `fit_removal`, with a row for each model and task: height, rate
-    and floor, each with _low and _high, loss_at_half (share of the curve's value at 0 that is lost
-    when half of the lines are removed, section 3.4) with loss_low and loss_high, programs,
-    r_squared, failed_resamples, lack_of_fit (p-value: small when the curve does not describe its
-    points). nan where no curve could be fitted."""
+    """Return the numbers of `fits`, the result of `fit_removal`, a row for each model
+    and task; nan if no curve could be fitted.
+
+    Columns besides these: height, rate and floor, each with _low and _high;
+    loss_at_half (share of the curve's value at 0 that is lost when half of the lines
+    are removed, section 3.4) with loss_low and loss_high; programs; r_squared;
+    failed_resamples; lack_of_fit (p-value: small if the curve does not describe its
+    points).
+    """
     rows = []
     for (model, task), fit in fits.items():
         row: dict[str, object] = {"model": model, "task": task}
@@ -104,9 +112,10 @@ def fit_table(fits: Fits) -> pd.DataFrame:
 
 
 def fitted_curves(table: pd.DataFrame, fits: Fits) -> pd.DataFrame:
-    """Table of the figure's curves, from `fits`: model, task, share_removed (101 steps over the
-    range of that column in `table`, that of `accuracy_by_share`), accuracy, low, high (pointwise
-    band at the level of `fits`), lack_of_fit (p-value)."""
+    """Return the points of the figure's curves, from `fits`. Columns: model, task,
+    share_removed (101 steps over the range of this column in `table`, the result of
+    `accuracy_by_share`), accuracy, low, high (pointwise band at the confidence level of
+    `fits`), lack_of_fit (p-value)."""
     parts = []
     shares = table.groupby(["model", "task"])["share_removed"]
     for (model, task), fit in fits.items():
@@ -121,16 +130,22 @@ def fitted_curves(table: pd.DataFrame, fits: Fits) -> pd.DataFrame:
 
 
 def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFrame:
-    """Table of Equation 5 from `answers`, a row for each model and task: the mean over programs of
-    (R(C) - R(C_inc)) / (R(C) + epsilon), a mean over incomplete versions C_inc of a program C.
-    `given` has epsilon, `complete_wrong` and the level of the intervals. Columns: model, task,
-    sensitivity, low, high, programs (behind the mean), complete_wrong (number of programs answered
-    incorrectly when complete); to_python, to_python_low, to_python_high: the sensitivity minus the
-    interpreter's, paired by program (nan for inputs, for the interpreter, and without it).
+    """Return the sensitivity (Equation 5) of each model and task in `answers`: the mean
+    over programs of (R(C) - R(C_inc)) / (R(C) + epsilon). R is the share of correct
+    answers, C the complete program, C_inc an incomplete version; R(C_inc) is a mean
+    over versions.
 
-    When the complete program is answered incorrectly, the quotient is 0 or about -1/epsilon, which
-    says nothing of recall. The program is then left out (`complete_wrong` = `left_out`) or counts 0
-    (`zero`). A program without incomplete versions is left out too.
+    Columns: model, task, sensitivity, low, high, programs (behind the mean),
+    complete_wrong (number of programs answered incorrectly when complete), and
+    to_python, to_python_low, to_python_high: the sensitivity minus the interpreter's,
+    paired by program (nan for inputs, for the interpreter itself, and if the
+    interpreter was not asked).
+
+    If the complete program is answered incorrectly, the quotient is 0 or about
+    -1/epsilon, which says nothing about recall. The program is then left out
+    (`complete_wrong` = `left_out`) or counts 0 (`zero`). A program without incomplete
+    versions is left out too. `given` has epsilon, `complete_wrong` and the confidence
+    level.
     """
     by = ["model", "task", "problem"]
     whole = answers["removed"] == 0
@@ -162,8 +177,9 @@ def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFram
 
 
 def published_drop(artefact: str) -> tuple[float, float] | None:
-    """Pair of the share of lines removed and the accuracy, both in %, at the one point that the
-    paper states in numbers for the figure named `artefact`; None when it states none."""
+    """Return the share of lines removed and the accuracy, both in %, at the one point
+    that the paper states in numbers for the figure `artefact`; None if it states none.
+    """
     numbers = published_numbers(artefact)
     if "drop_points" not in numbers:
         return None
@@ -171,8 +187,9 @@ def published_drop(artefact: str) -> tuple[float, float] | None:
 
 
 def removal_title(sensitivity: pd.DataFrame) -> str:
-    """Title of the figure: the mean loss by Equation 5, which needs no fit, of each task, over the
-    models in `sensitivity`, the table of `recall_sensitivity`."""
+    """Return the title of the figure: the mean loss of each task by Equation 5, which
+    needs no fit, over the models in `sensitivity`, the result of `recall_sensitivity`.
+    """
     means = 100 * sensitivity.groupby("task", sort=False)["sensitivity"].mean()
     losses = []
     for task, mean in means.items():
@@ -186,9 +203,10 @@ def removal_title(sensitivity: pd.DataFrame) -> str:
 
 
 def sensitivity_title(sensitivity: pd.DataFrame) -> str:
-    """Title of the figure of sensitivities, from `sensitivity`, the table of `recall_sensitivity`:
-    how many models clearly lose less of their outputs than Python does; that of `removal_title`
-    where Python was not asked, or is alone."""
+    """Return the title of the figure of sensitivities: how many models clearly lose
+    less of their outputs than Python does. If Python was not asked, or is alone, return
+    the title of `removal_title`. `sensitivity` is the result of `recall_sensitivity`.
+    """
     beside = sensitivity.dropna(subset="to_python")
     if beside.empty:
         return removal_title(sensitivity)

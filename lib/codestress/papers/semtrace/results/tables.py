@@ -1,5 +1,5 @@
-"""Sense and Sensitivity's Tables 1 and 2 (without distractors), 3 (licences) and 4 (architectures),
-and prompts."""
+"""Sense and Sensitivity's Tables 1 and 2 (without distractors), 3 (licences) and 4
+(architectures), and prompts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -25,16 +25,19 @@ COLUMNS = {
     ("generated", "input_prediction"): "generated-I",
     ("generated", "output_prediction"): "generated-O",
 }
-"""Columns of Table 1 by data set and task, and those of the kit's own problems."""
+"""Columns of Table 1 for each data set and task, and those of the kit's own problems.
+"""
 
 
 def published_groups() -> dict[str, list[str]]:
-    """Dict of the paper's groups of models by name, such as `all` and `larger`."""
+    """Return a dict from the name of each group of models in the paper, such as `all`
+    and `larger`, to its models."""
     return dict(read_published("semtrace")["groups"])
 
 
 def groups_of(models: Iterable[str]) -> dict[str, list[str]]:
-    """Dict of the paper's groups of models of which all are among `models`, by name."""
+    """Return those of the paper's groups whose models are all among `models`, as a dict
+    from name to models."""
     known = set(models)
     groups = {}
     for name, group in published_groups().items():
@@ -44,12 +47,13 @@ def groups_of(models: Iterable[str]) -> dict[str, list[str]]:
 
 
 def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """Table for `baseline_dots`: label (the model), condition, accuracy, low, high, items, cell
-    (column values that select the row's answers).
+    """Return the points that `baseline_dots` draws: label (the model), condition,
+    accuracy, low, high (0 to 1), items, cell (column values that select the row's
+    answers).
 
-    A condition is a data set with a task, and whether lines have keys when both were asked. `table`
-    is a summary of answers by model, dataset, task and keys; `KeyError` for a data set and task not
-    in `COLUMNS`.
+    A condition is a data set with a task, and whether lines have keys if both were
+    asked. `table` is a summary of answers for each model, dataset, task and keys.
+    Raises `KeyError` for a data set and task that are not in `COLUMNS`.
     """
     points = with_cells(table, ["model", "dataset", "task", "keys"])
     points["label"] = table["model"]
@@ -62,9 +66,13 @@ def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
-    """Table of the accuracies that the paper prints in the table named `artefact`: label (model),
-    condition, percent (as printed), n, correct (count), accuracy, and Wilson's low and high (0 to
-    1) from the paper's 800 problems (100 for GPT 4.1). Empty when `artefact` has no such table."""
+    """Return the accuracies that the paper prints in the table named `artefact`; empty
+    if there is no such table.
+
+    Columns: label (model), condition, percent (as printed), n, correct (count),
+    accuracy (0 to 1), and low, high (Wilson's interval at `confidence`, from the
+    paper's 800 problems, 100 for GPT 4.1).
+    """
     cells = published_cells(artefact, "label", "condition")
     cells = cells.rename(columns={"value": "percent"})
     cells["n"] = cells["label"].map(FEWER).fillna(PROBLEMS).astype(int)
@@ -74,8 +82,9 @@ def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
 
 
 def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
-    """Table like that of `published_baselines`, with what the figure of Table 2 shows: its numbers
-    and, as the condition `without keys`, those of Table 1 for the same models and tasks."""
+    """Return the numbers that the figure of `artefact` shows, with the columns of
+    `published_baselines`. The figure of Table 2 shows its own numbers and, as the
+    condition `without keys`, those of Table 1 for the same models and tasks."""
     printed = published_baselines(artefact, confidence)
     if artefact != "semtrace/tab02":
         return printed
@@ -90,9 +99,13 @@ def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
 def headline(
     regenerated: pd.DataFrame, published: pd.DataFrame, differences: pd.DataFrame
 ) -> str:
-    """Title of the figure of Table 1 or 2: how many models find SemTrace harder than the outputs of
-    other programs, by `regenerated` of `baseline_shares` and `published` of `published_baselines`;
-    or, where neither has SemTrace, how many of `differences` (p_value) are told from 0."""
+    """Return the title of the figure of Table 1 or 2: for how many models SemTrace is
+    harder than the outputs of other programs. `regenerated` comes from
+    `baseline_shares`, `published` from `published_baselines`.
+
+    If neither table has SemTrace and another output task, the title says how many of
+    `differences` (column p_value) differ clearly from 0.
+    """
     sides = []
     for source, table in (("here", regenerated), ("published", published)):
         wide = table.pivot_table("accuracy", "label", "condition", sort=False)
@@ -106,37 +119,38 @@ def headline(
 
 
 def clear_effect(factor: str, differences: pd.DataFrame) -> str:
-    """Sentence on how many of the `differences` (p_value) that `factor` makes are told from 0 after
-    Holm's correction."""
+    """Return a sentence on how many of the `differences` (column p_value) that `factor`
+    makes are significant after Holm's correction."""
     number = told_from_zero(differences["p_value"]) or "none"
     return f"A clear effect of {factor} in {number} of {len(differences)} comparisons"
 
 
 def beside_published(shares: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Table of the paper's accuracies `published` (Tables 1 and 2), followed by the regenerated
-    `shares`: label, condition, from (`the paper` or `here`), accuracy, low, high."""
+    """Return the paper's accuracies `published` (Tables 1 and 2), followed by the
+    regenerated `shares`. Columns: label, condition, from (`the paper` or `here`),
+    accuracy, low, high."""
     table = pd.concat({"the paper": published, "here": shares}, names=["from"])
     columns = ["label", "condition", "from", "accuracy", "low", "high"]
     return table.reset_index("from").reset_index(drop=True)[columns]
 
 
 def smallest_rope_base(context: float) -> float:
-    """Smallest base of RoPE (rotary position embedding) that suffices for `context` tokens, by the
-    power law that Men et al. (2024) fit.
+    """Return the smallest base of RoPE (rotary position embedding) that suffices for
+    `context` tokens, from the power law that Men et al. (2024) fit.
 
-    "Base of RoPE bounds context length": 0.0424 * L ** 1.628. The paper (appendix G) has 861,000
-    for about 31,000.
+    "Base of RoPE bounds context length": 0.0424 * L ** 1.628. The paper (appendix G)
+    has 861,000 for about 31,000.
     """
     return float(0.0424 * context**1.628)
 
 
 def licences(models: Sequence[ModelEntry]) -> pd.DataFrame:
-    """Table of the licences of `models` (entries of the model registry) and of two data sets: name,
-    kind (`model` or `data set`), licence, and table_3 (the text that Table 3 prints, empty without
-    an entry).
+    """Return the licences of `models` (entries of the model registry) and of two data
+    sets. Columns: name, kind (`model` or `data set`), licence, and table_3 (the text
+    that Table 3 prints, empty without an entry).
 
-    The licences differ for Llama 3.1 8B, which the paper lists under the licence of 3.3; the column
-    licence follows the model cards.
+    The licences differ for Llama 3.1 8B, which the paper lists under the licence of
+    3.3; the column licence follows the model cards.
     """
     rows = [(entry.name, "model", entry.licence) for entry in models]
     for name in ("cruxeval", "codesearchnet-python"):
@@ -147,18 +161,20 @@ def licences(models: Sequence[ModelEntry]) -> pd.DataFrame:
 
 
 def licence_kinds(table: pd.DataFrame) -> list[str]:
-    """Sorted list of the different licences in `table`, that of `licences()`, without the holders
-    and remarks beside a licence's name."""
+    """Return the distinct licences in `table`, the result of `licences()`, sorted,
+    without the holders and remarks beside a licence's name."""
     names = table["licence"].str.split(r"[,(]| by | for ", regex=True).str[0]
     return sorted(names.str.strip().unique())
 
 
 def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
-    """Table of the architecture of each of `models` (entries of the model registry), and whether
-    its RoPE base reaches the bound for `context` tokens. Columns: name, positional, moe,
-    sliding_window, gqa, rope_base (None where unknown), context (the model's own longest),
-    reaches_bound (`yes` or `no`), smallest_base (the bound); other unknown values are `not
-    published`. The power law's constants are Men et al.'s; the paper prints none.
+    """Return the architecture of each of `models` (entries of the model registry), and
+    whether its RoPE base reaches the bound for `context` tokens.
+
+    Columns: name, positional, moe, sliding_window, gqa, rope_base (None if unknown),
+    context (the model's own longest, in tokens), reaches_bound (`yes` or `no`),
+    smallest_base (the bound). Other unknown values are `not published`. The power law's
+    constants are Men et al.'s; the paper prints none.
     """
     bound = smallest_rope_base(context)
     unknown = "not published"
@@ -181,19 +197,19 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
 
 
 def bound_table(context: int) -> pd.DataFrame:
-    """Table of one row: the column `context`, the argument `context` in tokens, and the column
-    `thousands`, the smallest RoPE base for so many tokens in thousands."""
+    """Return a table of one row: `context`, in tokens, and `thousands`, the smallest
+    RoPE base for this context, in thousands."""
     row = {"context": context, "thousands": smallest_rope_base(context) / 1000}
     return pd.DataFrame([row])
 
 
 def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Table of the accuracies of predictions under each reading rule (the part of a completion that
-    is scored). `answers` maps each rule's name to the answers as scored by that rule: the same ones
-    in the same order.
+    """Return the accuracies of predictions under each reading rule (the part of a
+    completion that is scored). `answers` maps each rule's name to the same answers, in
+    the same order, as scored under the rule.
 
-    Columns: model, task, n, a share for each rule, differ (share of answers on which the rules
-    disagree).
+    Columns: model, task, n, a share (0 to 1) for each rule, differ (share of answers on
+    which the rules disagree).
     """
     columns = {rule: frame["value_strict"] == 1 for rule, frame in answers.items()}
     first = next(iter(answers.values()))
@@ -207,8 +223,9 @@ def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:
-    """List of the names of the template files behind the prompts of `tasks`; their hashes go into
-    the manifest. Files for a query before the code are among them if any of `qac` is True."""
+    """Return the names of the template files behind the prompts of `tasks`; their
+    hashes go into the manifest. Files for a query before the code are included if any
+    of `qac` is True."""
     parts = ["", ".prefill"]
     if any(qac):
         parts.insert(0, ".before")
@@ -216,8 +233,9 @@ def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:
 
 
 def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
-    """Table with a row for each of `prompts`, triples of task, number of distractors and prompt:
-    task, distractors, characters, tokens_at_4_characters (no model's tokenizer)."""
+    """Return a row for each of `prompts`, which are triples of task, number of
+    distractors and prompt. Columns: task, distractors, characters,
+    tokens_at_4_characters (an estimate without a model's tokenizer)."""
     rows = []
     for task, count, prompt in prompts:
         row = {"task": task.replace("_", " "), "distractors": count}

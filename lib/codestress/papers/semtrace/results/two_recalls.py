@@ -1,10 +1,11 @@
-"""Sense and Sensitivity, section 3.3: "little correlation between lexical and semantic recall
-across models".
+"""Sense and Sensitivity, section 3.3: "little correlation between lexical and semantic
+recall across models".
 
-Lexical recall is retrieval of a line or of the whole function (section 3.2). Semantic recall is
-SemTrace, by exact or partial matches (section 3.3). Predictions on CRUXEval, which need both recall
-and reasoning, are compared too. Equation 5 is a property of a task without context, not a model's
-recall in a context: see semtrace/sensitivity.
+Lexical recall is retrieval of a line or of the whole function (section 3.2). Semantic
+recall is SemTrace, by exact or partial matches (section 3.3). Predictions on CRUXEval,
+which need both recall and reasoning, are compared too. Equation 5 is not used here: it
+is a property of a task without context, not a model's recall in a context (see
+semtrace/sensitivity).
 """
 
 from collections.abc import Mapping
@@ -21,23 +22,24 @@ from codestress.seeding import rng
 from .tables import COLUMNS
 
 LEXICAL = ("line retrieval", "function retrieval")
-"""Measures of lexical recall; all others are compared with them."""
+"""Measures of lexical recall; all other measures are compared with them."""
 SEMTRACE = "SemTrace"
 PARTIAL = "SemTrace, partial matches"
-"""Measures of semantic recall, by exact and by partial matches."""
+"""Measures of semantic recall: `SEMTRACE` by exact and `PARTIAL` by partial matches."""
 Scores = Mapping[str, pd.DataFrame]
-"""Mean scores (0 to 1) by measure: problems (rows) by models (columns); nan when a problem was not
-asked."""
+"""Dict from measure to mean scores (0 to 1), a table with problems as rows and models
+as columns; nan if a problem was not asked."""
 
 
 def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
-    """Mean scores in `answers` as a dict by measure (each task asked; for SemTrace exact and
-    partial matches) of tables, problems by models, over `places`: all positions (`all`), or those
-    in the middle third (`middle`).
+    """Return the mean scores in `answers` for each measure (each task asked; for
+    SemTrace exact and partial matches), as a dict from measure to table, problems by
+    models. `places` selects all positions (`all`), or those in the middle third
+    (`middle`).
 
-    Positions and contexts of a problem are averaged, since they are not independent.
-    `ParameterError` when no position is in the middle third, or when SemTrace or a retrieval task
-    is missing.
+    Positions and contexts of a problem are averaged, because they are not independent.
+    Raises `ParameterError` if no position is in the middle third, or if SemTrace or a
+    retrieval task is missing.
     """
     if places == "middle":
         answers = answers[answers["depth"].between(1 / 3, 2 / 3)]
@@ -62,8 +64,9 @@ def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
 
 
 def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
-    """Table of accuracies by measure and model: measure, model, accuracy, low, high (0 to 1, Wilson
-    over problems), problems. `measures` are the tables of `recall_scores`."""
+    """Return the accuracy of each model in each of `measures`, the result of
+    `recall_scores`. Columns: measure, model, accuracy, low, high (0 to 1, Wilson's
+    interval at `confidence` over problems), problems."""
     rows = []
     for measure, table in measures.items():
         for model, column in table.items():
@@ -77,19 +80,20 @@ def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
 
 
 def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame:
-    """Table of rank correlations of models between each lexical measure (retrieval of a line, of a
-    function) in `measures`, the tables of `recall_scores`, and each other measure, a row for each
-    pair: lexical, other, models, tau, low, high, p, p_holm, decided.
+    """Return rank correlations over models between each lexical measure (retrieval of a
+    line, of a function) and each other measure in `measures`, the result of
+    `recall_scores`.
 
-    The columns `tau`, `low`, `high`: Kendall's tau, with the interval for a population of models of
-    which these are a sample; `p`, `p_holm`, `decided` over all rows.
+    Columns: lexical, other, models (their number), tau (Kendall's), low, high (interval
+    at `confidence`, for a population of models from which these are a sample), p,
+    p_holm, decided (Holm's correction over all rows).
     """
     rows = []
     lexical = [name for name in LEXICAL if name in measures]
     others = [name for name in measures if name not in LEXICAL]
     for name, other in product(lexical, others):
         models = measures[name].columns.intersection(measures[other].columns)
-        # What is equal but for rounding is tied.
+        # Rounded, so that means that differ by rounding errors alone are tied.
         x = measures[name][models].mean().round(9)
         y = measures[other][models].mean().round(9)
         tau = kendall(x, y, confidence, rng(seed, "two recalls", name, other))
@@ -102,8 +106,9 @@ def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame
 
 
 def headline(table: pd.DataFrame) -> str:
-    """Title of the figure, from `table`, the table of `correlations()`: Kendall's tau of SemTrace
-    with each lexical measure, and whether models enough were asked to decide it."""
+    """Return the title of the figure: Kendall's tau of SemTrace with each lexical
+    measure, and whether enough models were asked to decide. `table` is the result of
+    `correlations()`."""
     rows = table[table["other"] == SEMTRACE]
     taus = []
     for row in rows.itertuples():
