@@ -1,5 +1,6 @@
-"""Sense and Sensitivity's charts: accuracy by position and without distractors, prompts (Figures 11
-to 14), the published tables. Charts of lines removed: `removal_charts`."""
+"""Sense and Sensitivity's charts: accuracy at each position and without distractors,
+prompts (Figures 11 to 14), the published tables. Charts of lines removed are in
+`removal_charts`."""
 
 import textwrap
 from collections.abc import Sequence
@@ -27,15 +28,13 @@ from codestress.types import Prompt
 
 
 def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
-    """Figure of accuracy against the position of the target in its context (Figures 1 to 4 and 7 to
-    10).
+    """Draw accuracy against the position of the target in its context (Figures 1 to 4
+    and 7 to 10), and return the figure. Each row and column has a panel, each model a
+    curve with its interval; all panels have one scale.
 
-    The table `points` has the columns model, row, column (labels of the panels), depth, shown (the
-    value drawn), low, high (all 0 to 1). `ylabel` names the value; it follows the row's label on
-    the axis.
-
-    A panel for each row and column, a curve with its interval for each model, all panels on one
-    scale.
+    `points` has the columns model, row, column (labels of the panels), depth, shown
+    (the value drawn), low, high (all 0 to 1). `ylabel` names the value; it follows the
+    row's label on the axis.
     """
     models = points["model"].unique()
     rows = points["row"].unique()
@@ -63,18 +62,20 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
 
 
 def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
-    """Figure of accuracies without distractors (Tables 1 and 2), with a panel for each kind of
-    question and a row for each model; the paper's numbers stand in the same rows, grey and hollow.
+    """Draw accuracies without distractors (Tables 1 and 2), and return the figure: a
+    panel for each kind of question, a row for each model. The paper's numbers stand in
+    the same rows, grey and hollow.
 
-    Both tables have the columns label (model), condition (data set, and whether lines have keys
-    where that varies), accuracy, low, high (0 to 1); `regenerated` may have `cell`.
+    Both tables have the columns label (model), condition (data set, and whether lines
+    have keys if this varies), accuracy, low, high (0 to 1). `regenerated` may also have
+    `cell`.
     """
     parts = [regenerated.assign(paper=False), published.assign(paper=True)]
     table = pd.concat(parts, ignore_index=True)
     words = table["condition"].str.partition(", ")
     table["data"] = words[0]
     table["keys"] = words[2]
-    # Data sets share the kinds of their questions.
+    # Input and output predictions (-I, -O) of all data sets share a panel each.
     table["kind"] = words[0].str.replace(r".*(?=-[IO]$)", "", regex=True)
     names = list(table["label"].unique())
     keys = list(table["keys"].unique())
@@ -103,8 +104,9 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
 def _draw_dots(
     ax: Axes, shown: pd.DataFrame, names: list[str], keys: list[str]
 ) -> None:
-    """Draw the accuracies `shown` of one kind of question into the panel `ax`: the models `names`
-    as rows, and in each row a dot for whether lines have `keys`, and for the paper."""
+    """Draw the accuracies `shown` of one kind of question into the panel `ax`. The
+    models `names` are the rows; each row has a dot for each of `keys` (whether lines
+    have keys), and for the paper."""
     for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
         number = keys.index(key)
         colour, marker = look(number)
@@ -121,9 +123,9 @@ def _draw_dots(
 
 
 def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
-    """Figure of filled-in prompt templates side by side, each with the fewest distractors
-    (unrelated functions around the target). `prompts` is a list of triples: task, number of
-    distractors, prompt."""
+    """Draw filled-in prompt templates side by side, each with the fewest distractors
+    (unrelated functions around the target), and return the figure. `prompts` is a list
+    of triples: task, number of distractors, prompt."""
     least = min(count for _, count, _ in prompts)
     pages = {}
     for task, count, prompt in prompts:
@@ -151,8 +153,9 @@ def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
 
 
 def _page(prompt: Prompt) -> str:
-    """Text of the last message of `prompt`, long lines wrapped at 58 characters, followed by its
-    `prefill` (the given beginning of the answer) unless that is empty."""
+    """Return the text of the last message of `prompt`, long lines wrapped at 58
+    characters. If the prompt has a `prefill` (the beginning of the answer), it follows.
+    """
     text = prompt.messages[-1].content
     if prompt.prefill:
         text += f"\n--- the answer, begun ---\n{prompt.prefill}"
@@ -163,11 +166,11 @@ def _page(prompt: Prompt) -> str:
 
 
 def recall_panels(shares: pd.DataFrame, taus: pd.DataFrame) -> Figure:
-    """Figure of SemTrace's accuracy against each lexical recall (retrieval of a line, of a
-    function), with a point for each model.
+    """Draw SemTrace's accuracy against each lexical recall (retrieval of a line, of a
+    function), with a point for each model, and return the figure.
 
-    The table `shares` has the columns measure, model, accuracy, low, high (0 to 1); `taus` is the
-    table of `two_recalls.correlations`.
+    `shares` has the columns measure, model, accuracy, low, high (0 to 1). `taus` is the
+    result of `two_recalls.correlations`.
     """
     taus = taus[taus["other"] == "SemTrace"]
     titles = []
@@ -205,12 +208,13 @@ def recall_panels(shares: pd.DataFrame, taus: pd.DataFrame) -> Figure:
 
 
 def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
-    """Figure of the paper's accuracies: each model on three benchmarks, the effect of keys before
-    lines, and SemTrace against CRUXEval.
+    """Draw the paper's accuracies, and return the figure: each model on three
+    benchmarks, the effect of keys before lines, and SemTrace against CRUXEval.
 
-    The table `table` has the columns model, task, keys (bool: whether lines have keys), share, low,
-    high (0 to 1); the table `keys` has model, task, difference (with keys minus without), low, high
-    (-1 to 1), decided (bool). Differences that are not decided are hollow points.
+    `table` has the columns model, task, keys (bool: whether lines have keys), share,
+    low, high (0 to 1). `keys` has the columns model, task, difference (with keys minus
+    without), low, high (-1 to 1), decided (bool). Differences that are not decided are
+    hollow points.
     """
     tasks = ["CRUXEval-I", "CRUXEval-O"]
     titles = ["without distractors", "with keys - without", *tasks]

@@ -14,10 +14,12 @@ from codestress.pipeline.options import AS_JSON, Knobs, resolved, with_knobs
 @with_knobs
 @AS_JSON
 def what_if(artefact: str, knobs: Knobs, as_json: bool) -> None:
-    """Scores the predictions of a built artefact under each rule of reading: the share correct, by model and task.
+    """Score the predictions of a built artefact under each reading rule: the share
+    correct, for each model and task.
 
-    first_fence is appendix J's: the answer ends with the begun fence. Nothing is asked, and no figure changes;
-    --set reading=RULE builds one under another rule.
+    first_fence is appendix J's: the answer ends with the fence that the prompt opens.
+    Nothing is asked, and no figure changes; --set reading=RULE builds a figure under
+    another rule.
     """
     from codestress.pipeline.explain import answers_of
     from codestress.scoring.begun import ReadingRule

@@ -1,11 +1,11 @@
-"""Programs and contexts of Sense and Sensitivity: SemTrace's functions (section 2.3, Listing 1),
-and the target function among unrelated functions (section 3.1), which is M(C1, C2, Pos) of section
-2.
+"""Programs and contexts of Sense and Sensitivity. The programs are SemTrace's functions
+(section 2.3, Listing 1). A context is the target function among unrelated functions
+(section 3.1), which is M(C1, C2, Pos) of section 2.
 
-The unrelated functions (distractors) come from one of three sources. `codesearchnet` is the paper's
-own data set, in CodeXGLUE's test split. `cosqa` is the part of that data set in CoSQA, whose
-functions are a third as long. `installed` are functions of packages that the lock file pins: the
-same on every machine, whatever its Python.
+The unrelated functions (distractors) come from one of three sources. `codesearchnet` is
+the paper's own data set, in CodeXGLUE's test split. `cosqa` is the part of that data
+set in CoSQA, whose functions are a third as long. `installed` are functions of packages
+that the lock file pins: the same on every machine, whatever its Python.
 """
 
 import ast
@@ -33,22 +33,23 @@ FEWEST, MOST = 4, 10
 
 
 Sized = Literal["both", "x", "y"]
-"""Numbers of a SemTrace problem that have the requested digits: x (the input), y (the added
-numbers) or both."""
+"""Numbers of a SemTrace problem that have the requested digits: x (the input), y (the
+added numbers) or both."""
 USUAL_DIGITS = 2
-"""Digits of the numbers that `Sized` excludes, as in section 2.3."""
+"""Digits of a number that `Sized` does not select, as in section 2.3."""
 
 
 def trace_problems(
     count: int, *, digits: int = 2, seed: int = 0, digits_of: Sized = "both"
 ) -> list[Problem]:
-    """List of `count` SemTrace problems `semtrace_0`, …: a function that returns a list of sums x +
-    y, an input x, and the output. Each problem depends only on `seed`, both digits arguments and
-    its number.
+    """Return `count` SemTrace problems `semtrace_0`, …: a function that returns a list
+    of sums x + y, an input x, and the output. Each problem depends only on `seed`,
+    `digits`, `digits_of` and its number.
 
-    The input x has `digits` digits; an assignment adds y, uniform in [-10^digits, 10^digits - 1].
-    The paper prints the range for two digits and leaves both numbers open for more (section 3.3).
-    `digits_of` names the number with `digits` digits, "x", "y" (the other has two) or "both".
+    The input x has `digits` digits; an assignment adds y, uniform in [-10^digits,
+    10^digits - 1]. The paper prints this range for two digits, and does not say which
+    numbers have more digits (section 3.3). `digits_of` names the number with `digits`
+    digits: "x", "y" (the second number then has two) or "both".
     """
     x_beyond = y_beyond = 10**digits
     if digits_of == "x":
@@ -69,8 +70,8 @@ def trace_problems(
 def _problem(
     number: int, x: int, added: Sequence[int], order: Sequence[int]
 ) -> Problem:
-    """SemTrace problem with this `number`, which adds the numbers `added` to `x` in the `order` of
-    their indices."""
+    """Return the SemTrace problem with this `number`, which adds the numbers `added` to
+    `x` in the `order` of their indices."""
     zeros = ", ".join("0" * len(added))
     lines = ["def f(x):", f"    arr = [{zeros}]"]
     for index in order:
@@ -92,18 +93,20 @@ COSQA = "codesearchnet-python/cosqa_codesearchnet_python.jsonl.gz"
 CODESEARCHNET = "codexglue-python/test-00000-of-00001.parquet"
 """Files of the two data sets."""
 USES_F = re.compile(r"\bf\b(?!['\"])")
-"""Pattern of the name `f`, which every target function has; the prefix of an f-string does not
-match."""
+"""Pattern of the name `f`, which every target function has; the prefix of an f-string
+does not match."""
 
 
 @cache
 @noted
 def distractors(source: Distractors) -> tuple[str, ...]:
-    """Source texts of all functions of `source` (`installed`, `cosqa` or `codesearchnet`), in a
-    fixed order, whose length in characters lies between the source's quartiles.
+    """Return the source texts of all functions of `source` (`installed`, `cosqa` or
+    `codesearchnet`) whose length in characters lies between the source's quartiles, in
+    a fixed order.
 
-    Left out are functions that use the name `f`, which every target has, functions that do not
-    parse, and duplicates. `DataError` when the source's data set is not at hand.
+    Left out are functions that use the name `f`, which every target has, functions that
+    do not parse, and duplicates. Raises `DataError` if the source's data set is
+    missing.
     """
     codes = _written_alike(source)
     if source == "installed":
@@ -118,8 +121,9 @@ def distractors(source: Distractors) -> tuple[str, ...]:
 
 
 def _written_alike(source: Distractors) -> Iterator[str]:
-    """Yields the functions of a data set without common indentation and with tabs as four spaces; a
-    text that does not parse, or does not begin with a function, is left out."""
+    """Yield the functions of the data set `source` without common indentation and with
+    tabs as four spaces. A text that does not parse, or does not begin with a function,
+    is left out."""
     import pandas as pd
 
     if source == "cosqa":
@@ -136,7 +140,8 @@ def _written_alike(source: Distractors) -> Iterator[str]:
 
 
 def _installed() -> Iterator[str]:
-    """Yields the functions and methods of the packages that the lock file pins."""
+    """Yield the functions and methods, without decorators, of the packages that the
+    lock file pins."""
     for package in PACKAGES:
         for text in installed_modules(package).values():
             lines = text.split("\n")
@@ -150,11 +155,12 @@ def _installed() -> Iterator[str]:
 def distractor_context(
     problem: str, count: int, source: Distractors, tokens: int | None, seed: int
 ) -> tuple[str, ...]:
-    """Source texts, as a tuple, of the first `count` distractors of the problem with the id
-    `problem`, drawn from `source` by `seed` and this id; empty for 0.
+    """Return the source texts of the first `count` distractors of the problem with the
+    id `problem`, drawn from `source` with `seed` and this id; empty if `count` is 0.
 
-    With `tokens` not None, the number of functions is chosen so that they have about `count *
-    tokens` tokens together. `ParameterError` where the source has too few functions.
+    If `tokens` is not None, the number of functions is chosen so that all together have
+    about `count * tokens` tokens. Raises `ParameterError` if the source has too few
+    functions.
     """
     if not count:
         return ()
@@ -178,20 +184,22 @@ BLANK = ""
 """Text of the line between two functions; the paper prints no context."""
 
 MOST_FRAGMENTS = 20
-"""Largest number of parts that a target is cut into."""
+"""Largest number of parts into which a target is cut."""
 
 
 class Shown(NamedTuple):
-    """Function as a context shows it: with a key before each line (`with_keys`), or as it is."""
+    """Function as a context shows it: unchanged, or with a key before each line
+    (`with_keys`)."""
 
     text: str
     behind: Sequence[str] = (BLANK,) * MOST_FRAGMENTS
-    """Lines for behind its parts, the first for the first part: empty, or a key alone."""
+    """Lines that follow the function's parts, the first line after the first part:
+    empty, or a key alone."""
 
 
 class Mixture(NamedTuple):
-    """Record of a context: its pieces (functions, the target's parts, lines between), and the
-    places of the target's parts."""
+    """Record of a context: its pieces (functions, the target's parts, lines between),
+    and the places of the target's parts."""
 
     pieces: list[str]
     target: list[int]
@@ -204,26 +212,27 @@ class Mixture(NamedTuple):
 
     @property
     def granularity(self) -> float:
-        """Share of the context that is not the target (Equation 2): n2 / (n1 + n2), where n1 are
-        the target's characters and n2 all others."""
+        """Share (0 to 1) of the context that is not the target (Equation 2): n2 / (n1 +
+        n2), with n1 characters in the target and n2 outside it."""
         return 1 - self._size(self.target) / self._size(range(len(self.pieces)))
 
     @property
     def concentration(self) -> float:
-        """Target's share (0 to 1) of the characters from its first to its last, both included
-        (Equation 2); 1 for a target in one block."""
+        """Target's share (0 to 1) of the characters from its first to its last, both
+        included (Equation 2); 1 for a target in one block."""
         span = range(min(self.target), max(self.target) + 1)
         return self._size(self.target) / self._size(span)
 
     def _size(self, numbers: Iterable[int]) -> int:
-        """Characters of the pieces with these `numbers`, each with its line break."""
+        """Return the number of characters of the pieces with these indices `numbers`,
+        each with its line break."""
         return sum(len(self.pieces[number]) + 1 for number in numbers)
 
 
 def target_index(position: int, positions: int, distractors: int) -> int:
-    """Number of the `distractors` (a count) that stand before the target at the position with index
-    `position` (0 first) among `positions` equally spaced ones: round(i * n / 10) for index i of 11;
-    0 when there is one position."""
+    """Return how many of the `distractors` (a count) stand before the target at the
+    index `position` (from 0) among `positions` equally spaced positions: round(i * n /
+    10) for index i of 11. The result is 0 if there is only one position."""
     if positions == 1:
         return 0
     return round(position * distractors / (positions - 1))
@@ -237,13 +246,15 @@ def mix(
     fragments: int = 1,
     blank_between: bool = True,
 ) -> Mixture:
-    """Returns the `Mixture` of `functions`: the target, which is the first, at index `position` (0
-    first) of `positions` equally spaced positions among the others, whose order is kept.
+    """Return the `Mixture` of `functions`. The target, the first of them, is put among
+    the other functions, whose order is kept, at index `position` (from 0) of
+    `positions` equally spaced positions.
 
-    `fragments` cuts the target between lines into that many parts of nearly equal length, at most
-    one for each line. Each part stands at the same relative position in its own stretch of the
-    context, so one fragment is the paper's contiguous block. `blank_between` puts an empty line
-    between functions, else nothing stands there.
+    `fragments` cuts the target between lines into that many parts of nearly equal
+    length, at most one for each line. Each part stands at the same relative position in
+    its own stretch of the context, so one fragment is the paper's contiguous block.
+    `blank_between` puts an empty line between functions; otherwise nothing stands
+    there.
     """
     target, *others = functions
     lines = target.text.split("\n")
@@ -272,11 +283,13 @@ def mix(
 
 @lru_cache(maxsize=64)
 def line_keys(problem: str, codes: tuple[str, ...], seed: int) -> list[list[str]]:
-    """Unique key of six hexadecimal digits for every line that `mix` can put out: a list for each
-    of `codes` (the program of the problem with the id `problem`, then its distractors), of the keys
-    of its lines, then of the lines behind its parts. They are drawn by `seed`, id and program.
+    """Return a unique key of six hexadecimal digits for every line that `mix` can put
+    out. There is a list for each of `codes` (the program of the problem with the id
+    `problem`, then its distractors): the keys of its lines, then of the lines behind
+    its parts.
 
-    A function's keys do not depend on later functions, so larger contexts begin with the same keys.
+    The keys are drawn with `seed`, id and program. A function's keys do not depend on
+    later functions, so larger contexts begin with the same keys.
     """
     random = rng(seed, "keys", problem, codes[0])
     taken = {""}
@@ -307,9 +320,12 @@ def with_keys(
     separator: Separator,
     blank: bool,
 ) -> list[Shown]:
-    """Functions with the source texts `functions`, the target first, with a key before every line
-    (section 3.2 prints no keyed line), by the lists `keys` of `line_keys`; before blank lines only
-    if `blank` is True. `separator` names the text behind a key."""
+    """Return the functions with the source texts `functions`, the target first, with a
+    key before every line; before blank lines only if `blank`. Section 3.2 prints no
+    line with a key.
+
+    `keys` is the result of `line_keys`. `separator` names the text after a key.
+    """
     shown = []
     for code, own in zip(functions, keys, strict=True):
         lines = code.split("\n")

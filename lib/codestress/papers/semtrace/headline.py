@@ -1,4 +1,5 @@
-"""Right answers that Sense and Sensitivity prints, for the report's table of models."""
+"""Numbers of right answers that Sense and Sensitivity prints, for the report's table of
+models."""
 
 import pandas as pd
 
@@ -6,7 +7,7 @@ from .results.tables import published_baselines
 
 
 def published() -> pd.DataFrame:
-    """Returns the right answers of Table 1: model, correct, n."""
+    """Return the numbers of right answers in Table 1. Columns: model, correct, n."""
     cells = published_baselines("semtrace/tab01", 0.95).rename(
         columns={"label": "model"}
     )

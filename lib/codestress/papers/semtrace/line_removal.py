@@ -1,5 +1,5 @@
-"""Experiments of Sense and Sensitivity on programs with some of their lines removed (sections 2.4
-and 3.4; the interpreter: appendix B)."""
+"""Experiments of Sense and Sensitivity on programs with some of their lines removed
+(sections 2.4 and 3.4; the interpreter: appendix B)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -35,18 +35,19 @@ from .recall import SCORERS
 
 
 def removable(code: str) -> int:
-    """Number of lines of the program `code` that may be removed: all but the first (section 3.4),
-    blank lines included.
+    """Return the number of lines of the program `code` that may be removed: all but the
+    first (section 3.4), including blank lines.
 
-    CRUXEval's 800 programs have 71,994 versions. In three programs the first line is not the `def`,
-    and still stays.
+    CRUXEval's 800 programs have 71,994 versions. In three programs the first line is
+    not the `def`, and still stays.
     """
     return code.count("\n")
 
 
 def without_lines(code: str, removed: int) -> str:
-    """Text of the program `code` without the lines in the bit mask `removed` (0: none, to 2 **
-    `removable(code)` - 1: all but the first): bit i, from 0, removes line i + 2, counted from 1."""
+    """Return the program `code` without the lines in the bit mask `removed`: bit i,
+    from 0, removes line i + 2, counted from 1. A mask of 0 removes no line; the
+    largest, 2 ** `removable(code)` - 1, removes all but the first."""
     first, *others = code.split("\n")
     kept = [first]
     for bit, line in enumerate(others):
@@ -56,8 +57,9 @@ def without_lines(code: str, removed: int) -> str:
 
 
 class Sensitivity(Begun):
-    """Parameters of sections 2.4 and 3.4: the requests about programs with lines removed, and
-    Equation 5 (its `epsilon` and `complete_wrong`). The defaults are the paper's for models."""
+    """Parameters of sections 2.4 and 3.4: the requests about programs with lines
+    removed, and Equation 5 (its `epsilon` and `complete_wrong`). Defaults are the
+    paper's for models."""
 
     SINGLE = ("n_problems", "subsample", "versions", "shown", "prefill", "max_tokens")
     OPEN = (*Begun.OPEN, "inputs_run_on", "epsilon", "complete_wrong")
@@ -94,11 +96,12 @@ class Sensitivity(Begun):
     )
 
     def trials(self) -> Iterator[Trial]:
-        """Yields the trials on every problem with every subset of its lines removed, or `versions`
-        of them, without distractors. Programs of one line are left out; `DataError` where there are
-        no others.
+        """Yield the trials on every problem with every subset of its lines removed, or
+        with `versions` of these subsets, without distractors. Programs of one line are
+        left out.
 
-        With `shown` "program", and for SemTrace, only outputs are asked for.
+        With `shown` "program", and for SemTrace, only outputs are asked for. Raises
+        `DataError` if all programs have one line.
         """
         tasks = self.tasks
         if self.shown == "program" or self.problems == "semtrace":
@@ -117,21 +120,22 @@ class Sensitivity(Begun):
                     yield Trial(name, factors | removed, self.seed)
 
     def not_run(self) -> tuple[NotRun, ...]:
-        """Returns the part of the problems whose programs have one line, if there are any."""
+        """Return the part of the problems whose programs have one line, if there are
+        any."""
         short = self.short()
         label = f"{len(short):,} of {len(self.table()):,} programs"
         part = NotRun("problem", "", label, "no line can be removed from one")
         return (part,) if short else ()
 
     def short(self) -> list[str]:
-        """Returns the ids of the problems whose programs have one line."""
+        """Return the ids of the problems whose programs have one line."""
         table = self.table()
         return [name for name in table if not removable(table[name].code)]
 
     def masks(self, problem: Problem) -> Sequence[int]:
-        """Returns the bit masks of the lines of `problem` to remove: all masks, or `versions` of
-        them drawn by the seed, among them always 0, the unchanged program; none for a program of
-        one line."""
+        """Return the bit masks of the lines of `problem` to remove: all masks, or
+        `versions` of them, drawn with the seed. The mask 0, the unchanged program, is
+        always among them. A program of one line has no masks."""
         lines = removable(problem.code)
         if not lines:
             return ()
@@ -143,17 +147,18 @@ class Sensitivity(Begun):
         return [0, *sorted(masks.tolist())]
 
     def table(self) -> dict[str, Problem]:
-        """Returns the problems by id."""
+        """Return the problems, as a dict from id to problem."""
         return problems_of(self.problems, self.n_problems, self.seed)
 
     def incomplete(self, trial: Trial) -> Problem:
-        """Returns the problem of `trial` without the removed lines."""
+        """Return the problem of `trial` without the removed lines."""
         problem = self.table()[trial.problem]
         mask = int(trial.factors["mask"] or 0)
         return replace(problem, code=without_lines(problem.code, mask))
 
     def render(self, trial: Trial) -> Prompt:
-        """Returns the prompt; with `shown` "program" it is the program, for the interpreter."""
+        """Return the prompt of `trial`. With `shown` "program" it is the program
+        itself, for the interpreter."""
         problem = self.incomplete(trial)
         if self.shown == "program":
             message = Message("user", problem.code)
@@ -164,9 +169,10 @@ class Sensitivity(Begun):
         return self.prompt(str(trial.factors["task"]), values, problem.source)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
-        """Returns the score. An input is correct when the complete program returns the output for
-        it: the model should infer the effect of the missing lines. With `inputs_run_on` "shown" the
-        program that was shown must return the output."""
+        """Return the score of `response`. An input is correct if the complete program
+        returns the output for it: the model should infer the effect of the missing
+        lines. With `inputs_run_on` "shown", the program that was shown must return the
+        output instead."""
         problem = self.table()[trial.problem]
         if self.shown == "program":
             return score_interpreted(problem, response.text)
@@ -178,8 +184,8 @@ class Sensitivity(Begun):
 
 
 class LineRemoval(Sensitivity, Resampled):
-    """Parameters of section 3.4 and appendix B: those of `Sensitivity`, and of the curves fitted
-    for Figures 5 and 6."""
+    """Parameters of section 3.4 and appendix B: those of `Sensitivity`, and of the
+    curves fitted for Figures 5 and 6."""
 
     OPEN = (*Sensitivity.OPEN, "trend", "weighted")
 

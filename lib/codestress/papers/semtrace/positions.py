@@ -1,6 +1,6 @@
-"""Experiments of Sense and Sensitivity on a target function at one of several positions among
-unrelated functions (sections 3.1 to 3.3; appendices A, C, D): a model predicts an input or an
-output of the target, or retrieves it or one of its lines."""
+"""Experiments of Sense and Sensitivity on a target function at one of several positions
+among unrelated functions (sections 3.1 to 3.3; appendices A, C, D). A model predicts an
+input or an output of the target, or retrieves it or one of its lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -48,12 +48,13 @@ Counts = Annotated[
 Matched = Literal["count", "tokens"]
 """Quantity in which a context is as long as the paper's."""
 AVERAGE = {"matched": "tokens", "distractor_tokens": 200}
-"""Parameters of contexts as long as functions of the paper's average length make them."""
+"""Parameters of contexts as long as functions of the paper's average length make them.
+"""
 
 
 class Contexts(Begun):
-    """Parameters of the requests in sections 3.1 to 3.3 and appendices A, C, D. The defaults are
-    the paper's."""
+    """Parameters of the requests in sections 3.1 to 3.3 and appendices A, C, D.
+    Defaults are the paper's."""
 
     SINGLE = ("n_problems", "subsample", "prefill", "max_tokens")
     OPEN = (
@@ -145,18 +146,19 @@ class Contexts(Begun):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """`strict`, and for SemTrace `partial`: a list's share of right elements."""
+        """Names of the scoring rules: `strict`, and for SemTrace also `partial`, a
+        list's share of right elements."""
         if "semtrace" in self.problems:
             return "strict", "partial"
         return ("strict",)
 
     def trials(self) -> Iterator[Trial]:
-        """Yields the trials of every task on every problem, at every position in every context;
-        SemTrace is asked for outputs alone.
+        """Yield the trials of every task on every problem, at every position in every
+        context. SemTrace is only asked for outputs.
 
-        A problem has the same distractors in the same order in all trials (unless `redrawn`: others
-        at each position), and its 20 distractors are the first of its 40. Without distractors there
-        is one position.
+        A problem has the same distractors in the same order in all trials (unless
+        `redrawn`, which draws others at each position), and its 20 distractors are the
+        first of its 40. Without distractors there is only one position.
         """
         for dataset in self.problems:
             tasks = self.tasks
@@ -172,14 +174,14 @@ class Contexts(Begun):
                     yield Trial(name, factors, self.seed)
 
     def places_of(self, tasks: Sequence[str]) -> Iterator[dict[str, Scalar]]:
-        """Yields the factors of each place where the target is asked for, task by task: task, qac,
-        keys (whether lines have keys), distractors (number), position (index from 0), depth (0 to
-        1)."""
+        """Yield the factors of each place at which the target is asked for, task by
+        task. Their keys: task, qac, keys (whether lines have keys), distractors
+        (number), position (index from 0), depth (0 to 1)."""
         last = max(self.positions - 1, 1)
         for task, qac in product(tasks, self.qac):
             keys = self.keys
             if task in RETRIEVAL:
-                # A line of a function is found by its key.
+                # Retrieval asks for lines by their keys, so the lines need keys.
                 keys = [True]
             for keyed, count in product(keys, self.distractors):
                 place: dict[str, Scalar] = {"task": task, "qac": qac, "keys": keyed}
@@ -191,12 +193,12 @@ class Contexts(Begun):
                     yield place | {"position": position, "depth": position / last}
 
     def table(self, dataset: str, digits: int) -> dict[str, Problem]:
-        """Returns the problems of one data set (`dataset`) by id; `digits` are those of SemTrace's
-        numbers."""
+        """Return the problems of the data set `dataset`, as a dict from id to problem.
+        `digits` is the number of digits in SemTrace's numbers."""
         return problems_of(dataset, self.n_problems, self.seed, digits, self.digits_of)
 
     def asked(self, trial: Trial) -> tuple[Problem, str]:
-        """Returns the problem and the name of the task that `trial` asks for."""
+        """Return the problem and the name of the task that `trial` asks about."""
         factors: Mapping[str, Any] = trial.factors
         problems = self.table(factors["dataset"], factors["digits"])
         return problems[trial.problem], factors["task"]
@@ -209,8 +211,8 @@ class Contexts(Begun):
         mixed = self.in_context(problem, count, factors["position"], keyed=keyed)
         values = self.query(problem, task)
         values["code_block"] = mixed.text
-        # A reader may take a distractor's line for the target's, so the program is a stranger's
-        # when they are.
+        # A simulated reader may take a distractor's line for the target's, so the program is
+        # untrusted if the distractors are.
         source = problem.source
         if count and self.distractor_source != "installed":
             source = Source.STRANGER
@@ -232,8 +234,9 @@ class Contexts(Begun):
     def in_context(
         self, problem: Problem, count: int, position: int, *, keyed: bool = False
     ) -> Mixture:
-        """Returns the program of `problem` at the index `position` (0 first) among its distractors,
-        of which `count` are asked for; each line after its key if `keyed`."""
+        """Return the program of `problem` at the index `position` (from 0) among its
+        distractors, each line after its key if `keyed`. `count` is the requested number
+        of distractors; with `matched` "tokens" it stands for a length."""
         tokens = self.distractor_tokens if self.matched == "tokens" else None
         drawn_for = problem.id
         if self.redrawn:
@@ -255,9 +258,9 @@ class Contexts(Begun):
         )
 
     def wanted(self, problem: Problem, task: str) -> tuple[list[str], list[str]]:
-        """Returns the lines to retrieve for `task` (all of the function of `problem`, or for
-        `line_retrieval` one drawn by the seed), and their keys; the key of a blank line is empty
-        unless `keyed_blank`."""
+        """Return the lines to retrieve for `task`, and their keys: all lines of the
+        function of `problem`, or for `line_retrieval` one line, drawn with the seed.
+        The key of a blank line is empty unless `keyed_blank`."""
         lines = problem.code.split("\n")
         [drawn] = line_keys(problem.id, (problem.code,), self.seed)
         keys = drawn[: len(lines)]
@@ -276,9 +279,9 @@ class Contexts(Begun):
         return [lines[asked]], [keys[asked]]
 
     def query(self, problem: Problem, task: str) -> dict[str, str]:
-        """Returns the values by which the templates of `task` are filled in for `problem`, by
-        placeholder: input and output for a prediction, the keys start, end and key for a
-        retrieval."""
+        """Return the values that fill in the templates of `task` for `problem`, as a
+        dict by placeholder. They are input and output for a prediction, and the keys
+        start, end and key for a retrieval."""
         if task not in RETRIEVAL:
             return predicted(problem)
         keys = [key for key in self.wanted(problem, task)[1] if key]
@@ -286,8 +289,8 @@ class Contexts(Begun):
 
 
 class Questions(Contexts, Resampled):
-    """Parameters of the requests (as in `Contexts`), and of the summary of their scores: its
-    `metrics` and the number of bootstrap `resamples`."""
+    """Parameters of the requests (as in `Contexts`), and of the summary of their
+    scores: its `metrics` and the number of bootstrap `resamples`."""
 
     metrics: list[Literal["strict", "partial"]] = Field(
         ["strict"],
@@ -297,8 +300,8 @@ class Questions(Contexts, Resampled):
 
 
 class Positions(Questions):
-    """Parameters of figures by the position of the target: those of `Questions`, and what is
-    drawn."""
+    """Parameters of figures by the position of the target: those of `Questions`, and
+    what is drawn."""
 
     show: Literal["accuracy", "unresolved"] = Field(
         "accuracy",
@@ -310,8 +313,8 @@ class Positions(Questions):
 
 
 class Recall(Contexts):
-    """Parameters of lexical against semantic recall, by model (section 3.3): those of `Contexts`,
-    and its `places`, the positions that count."""
+    """Parameters of lexical against semantic recall, by model (section 3.3): those of
+    `Contexts`, and its `places`, the positions that count."""
 
     OPEN = (*Contexts.OPEN, "places")
 

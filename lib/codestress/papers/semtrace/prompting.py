@@ -1,5 +1,5 @@
-"""Problems of all experiments of Sense and Sensitivity, and prompts that begin the model's answer
-(appendix J)."""
+"""Problems of all experiments of Sense and Sensitivity, and prompts that begin the
+model's answer (appendix J)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +27,8 @@ PREDICTIONS = [*get_args(Prediction)]
 
 
 class Begun(Interval, Experiment):
-    """Parameters of requests whose answer is begun for the model (appendix J), and their prompts."""
+    """Parameters of requests whose prompt begins the model's answer (appendix J), and
+    these prompts."""
 
     OPEN: ClassVar[tuple[str, ...]] = ("max_tokens", "reading")
 
@@ -51,16 +52,17 @@ class Begun(Interval, Experiment):
     )
 
     def sampled(self, problems: Mapping[str, Problem]) -> list[str]:
-        """Returns the ids of the share `subsample` of the dict `problems`, at least one, in their
-        order, drawn by the seed."""
+        """Return the ids of a share `subsample` of the dict `problems`, at least one,
+        in their order, drawn with the seed."""
         names = list(problems)
         count = max(1, round(self.subsample * len(names)))
         chosen = rng(self.seed, "subsample").permutation(len(names))[:count]
         return [names[i] for i in sorted(chosen)]
 
     def begun(self, task: str, values: Mapping[str, str]) -> str:
-        """Returns the beginning of the assistant's turn for `task`, filled in by `values` (text by
-        placeholder); empty where the model writes the beginning (`prefill` is "user")."""
+        """Return the beginning of the assistant's turn for `task`, filled in with
+        `values` (a dict from placeholder to text). It is empty if the model writes the
+        beginning (`prefill` is "user")."""
         if self.prefill == "user":
             return ""
         return filled(f"{task}.prefill", values)
@@ -73,11 +75,12 @@ class Begun(Interval, Experiment):
         *,
         qac: bool = True,
     ) -> Prompt:
-        """Returns the prompt from the templates of `task` in appendix J, filled in by `values`
-        (text by placeholder); without `qac` the query stands only after the code, else also before.
+        """Return the prompt from the templates of `task` in appendix J, filled in with
+        `values` (a dict from placeholder to text). The query stands after the code, and
+        with `qac` also before it.
 
-        With `prefill` "user" the user's turn states how the answer begins; else the assistant's
-        turn begins so. `source` is the program's origin.
+        With `prefill` "user", the user's turn states how the answer begins; otherwise
+        the assistant's turn begins so. `source` is the program's origin.
         """
         names = [task]
         if qac:
@@ -96,7 +99,7 @@ class Begun(Interval, Experiment):
 
 
 class Resampled(Parameters):
-    """Parameters of intervals by a bootstrap, with the resamples that this paper has."""
+    """Parameters of intervals from a bootstrap, with this paper's number of resamples."""
 
     resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
 
@@ -105,11 +108,12 @@ class Resampled(Parameters):
 def problems_of(
     source: str, count: int, seed: int, digits: int = 2, digits_of: Sized = "both"
 ) -> dict[str, Problem]:
-    """Dict by id of the first `count` problems of `source`: cruxeval, semtrace, generated, or the
-    name of a custom set.
+    """Return the first `count` problems of `source` (cruxeval, semtrace, generated, or
+    the name of a custom set), as a dict from id to problem.
 
-    `seed` matters for semtrace and generated, `digits` and `digits_of` (see `trace_problems`) for
-    semtrace alone. `DataError` when the set is not at hand or faulty.
+    `seed` matters for semtrace and generated; `digits` and `digits_of` (see
+    `trace_problems`) only for semtrace. Raises `DataError` if the set is missing or
+    faulty.
     """
     if source == "cruxeval":
         chosen = cruxeval()[:count]
@@ -118,12 +122,13 @@ def problems_of(
     elif source == "generated":
         chosen = generated_problems(count, seed=seed)
     else:
-        # A line break behind the last line is no line of the program.
+        # A line break after the last line does not begin another line of the program.
         own = own_problems(source)[:count]
         chosen = [replace(problem, code=problem.code.rstrip()) for problem in own]
     return {problem.id: problem for problem in chosen}
 
 
 def predicted(problem: Problem) -> dict[str, str]:
-    """Values by which the templates of predictions are filled in for `problem`."""
+    """Return the values that fill in the templates of predictions for `problem`, as a
+    dict by placeholder."""
     return {"input": problem.arguments, "output": problem.output}

@@ -1,5 +1,6 @@
-"""Answers of simulated readers to Sense and Sensitivity: lines and functions retrieved by keys,
-predicted outputs and inputs. A `Reading` holds the segments of the prompt that the reader kept."""
+"""Answers of simulated readers to Sense and Sensitivity: lines and functions retrieved
+by keys, predicted outputs and inputs. A `Reading` holds the segments of the prompt that
+the reader kept."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,8 +19,8 @@ TRIES = 40
 
 
 def _keyed_lines(reading: Reading) -> dict[str, str]:
-    """Kept lines of the context as a dict by their keys, in order and without the keys; lines
-    without a key are left out."""
+    """Return the kept lines of the context as a dict from key to line, in order and
+    without the keys. Lines without a key are left out."""
     lines = {}
     for _, text in reading.kept:
         if KEYED.match(text):
@@ -28,9 +29,10 @@ def _keyed_lines(reading: Reading) -> dict[str, str]:
 
 
 def retrieve_line(reading: Reading, prefill: str) -> str | None:
-    """Returns the answer's text: the line behind the key that `prefill` (the answer's given
-    beginning) asks for, if it is among the kept lines of `reading`, else a random kept line (an
-    empty one if none was kept). None when `prefill` asks another question."""
+    """Return the reader's answer to a question about one line: the line with the
+    requested key. If this line was not kept, the answer is a random kept line, or an
+    empty one without any. Return None if `prefill`, the beginning of the answer,
+    belongs to another question."""
     asked = re.search(r"Here is the line with key ([0-9a-f]{6}):", prefill)
     if not asked:
         return None
@@ -42,9 +44,10 @@ def retrieve_line(reading: Reading, prefill: str) -> str | None:
 
 
 def retrieve_function(reading: Reading, prefill: str) -> str | None:
-    """Returns the answer's text: the kept lines of `reading` from the first key that `prefill` (the
-    answer's given beginning) asks for to the last key; the first line alone when the last was not
-    kept, no line when the first was not kept. None when `prefill` asks another question."""
+    """Return the reader's answer to a question about the lines of a function: the kept
+    lines from the first requested key to the last. If the last was not kept, the answer
+    is the first line alone; if the first was not kept, no line. Return None if
+    `prefill`, the beginning of the answer, belongs to another question."""
     asked = re.search(
         r"starting at key `([0-9a-f]{6})` and ending at key `([0-9a-f]{6})`:", prefill
     )
@@ -60,13 +63,13 @@ def retrieve_function(reading: Reading, prefill: str) -> str | None:
 
 
 def predict_output(reading: Reading, prefill: str) -> str | None:
-    """Returns the answer's text: the output worked out from the kept lines of the function in
-    `reading`, for the arguments in `prefill` (the answer's given beginning). None when `prefill`
-    asks another question.
+    """Return the reader's answer to a question about an output, worked out from the
+    kept lines of the function for the arguments in `prefill`, the beginning of the
+    answer. Return None if `prefill` belongs to another question.
 
-    A SemTrace list is computed by hand: an element whose assignment was not kept stays 0, and a
-    verbose reader sometimes leaves the sums uncomputed. Other functions are run; where nothing was
-    kept or the run fails, the answer is the first argument.
+    A SemTrace list is computed by hand: an element whose assignment was not kept stays
+    0, and a verbose reader sometimes leaves the sums uncomputed. Other functions are
+    run. If nothing was kept or the run fails, the answer is the first argument.
     """
     asked = re.search(r"assert f\((.*)\) ==$", prefill, re.S)
     if not asked:
@@ -98,10 +101,10 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
 
 
 def predict_input(reading: Reading, prefill: str) -> str | None:
-    """Returns the answer's text: the first of some inputs (`likely_inputs`) for which the kept
-    lines of the function in `reading` return the output in `prefill` (the answer's given
-    beginning); if none does, that output is the guess. None when `prefill` asks another
-    question."""
+    """Return the reader's answer to a question about an input: the first of
+    `likely_inputs` for which the kept lines of the function return the output in
+    `prefill`, the beginning of the answer. If none does, the answer is this output.
+    Return None if `prefill` belongs to another question."""
     asked = re.search(r"assert (.*) == f\($", prefill, re.S)
     if not asked:
         return None
@@ -123,10 +126,13 @@ def predict_input(reading: Reading, prefill: str) -> str | None:
 
 @lru_cache(maxsize=1000)
 def likely_inputs(written: str, parameters: int, *, thorough: bool) -> list[str]:
-    """List of at most `TRIES` (40) argument lists to try for an output, each as the text between a
-    call's parentheses. `written` is the output as source text, `parameters` the number of
-    arguments. With `thorough` True, values made from the output come in, and the likeliest
-    arguments first."""
+    """Return at most `TRIES` (40) argument lists to try for an output, each as the text
+    between a call's parentheses.
+
+    `written` is the output as source text, `parameters` the number of arguments. If
+    `thorough`, values made from the output are tried too, and the likeliest arguments
+    come first.
+    """
     output = _value(written)
     values = ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1}, output)
     likely = [written, *map(repr, values)]
@@ -144,7 +150,7 @@ def likely_inputs(written: str, parameters: int, *, thorough: bool) -> list[str]
 
 
 def _value(written: str) -> Any:
-    """Value of the literal `written`; None where it is no literal."""
+    """Return the value of the literal `written`; None if it is not a literal."""
     try:
         return parse_literal(written).value
     except NotLiteral:
@@ -152,8 +158,9 @@ def _value(written: str) -> Any:
 
 
 def made_of(output: Any) -> list[Any]:
-    """List of values from which a program may have made the value `output`: the output reversed, in
-    another case, split, joined, its keys or values, and strings related to its length."""
+    """Return values from which a program may have made the value `output`: the output
+    reversed, in another case, split, joined, its keys or values, and strings related to
+    its length."""
     size = 0
     if isinstance(output, int):
         size = output
@@ -164,7 +171,7 @@ def made_of(output: Any) -> list[Any]:
 
 
 def _related(output: Any) -> list[Any]:
-    """Values of which `output` may be a rearrangement."""
+    """Return values of which `output` may be a rearrangement."""
     if isinstance(output, str):
         back = output[::-1]
         cases = [output.upper(), output.lower(), output.swapcase(), back.swapcase()]
@@ -194,22 +201,26 @@ def _related(output: Any) -> list[Any]:
 
 
 def _call(lines: Sequence[str], arguments: str, source: Source) -> Program:
-    """Program of the function with these `lines` that calls it with `arguments`."""
+    """Return the program of the function with these `lines` and a call of it with
+    `arguments`."""
     return Program("\n".join(lines), call=f"f({arguments})", source=source)
 
 
 def parameters(function: Sequence[str]) -> int:
-    """Number of parameters in the head of a function, the first of its lines `function` (commas +
-    1, so 1 for `f()`); 1 without lines."""
+    """Return the number of parameters in the head of a function, the first of its lines
+    `function` (number of commas + 1, so 1 for `f()`); 1 without lines."""
     _, _, written = "".join(function[:1]).partition("(")
     return written.count(",") + 1
 
 
 def kept_function(reading: Reading) -> list[str]:
-    """List of the kept lines of the function f in `reading`, each without the key before it (six
-    hexadecimal digits). They run from the function's head up to the next line that is neither
-    indented nor empty, which is left out; for a reader with the setting `thorough`, they end with
-    the function's block at the latest. Empty when the head was not kept."""
+    """Return the kept lines of the function f in `reading`, each without the key before
+    it (six hexadecimal digits); empty if the function's head was not kept.
+
+    The lines run from the head up to the next line that is neither indented nor empty,
+    which is left out. For a reader with the setting `thorough`, they end with the
+    function's block at the latest.
+    """
     function: list[str] = []
     last = 0
     for number, (_, text) in enumerate(reading.kept):
@@ -231,4 +242,5 @@ def kept_function(reading: Reading) -> list[str]:
 
 
 TASKS = (retrieve_line, retrieve_function, predict_output, predict_input)
-"""Functions that answer the paper's four questions; each returns None for the other three."""
+"""Functions that answer the paper's four questions; each returns None for the other
+three."""

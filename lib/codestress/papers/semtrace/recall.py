@@ -1,8 +1,10 @@
-"""Scorers of Sense and Sensitivity: predictions from completions, exact retrieval, partial traces.
+"""Scorers of Sense and Sensitivity: predictions from completions, exact retrieval,
+partial traces.
 
-The assistant's turn begins with an open fence and an assertion (appendix J), which the model
-continues. `begun` is this prefill, empty when the model was asked to write the beginning too;
-`rule` names the part of the completion that is read (`scoring.begun.ReadingRule`).
+The assistant's turn begins with an open fence and an assertion (appendix J), which the
+model continues. `begun` is this prefill; it is empty if the model was asked to write
+the beginning too. `rule` names the part of the completion that is read
+(`scoring.begun.ReadingRule`).
 """
 
 from collections.abc import Sequence
@@ -27,12 +29,13 @@ from codestress.types import Outcome, Response, Score
 def score_output_completion(
     problem: Problem, response: Response, begun: str, rule: ReadingRule = "first_fence"
 ) -> Score:
-    """Score (1 or 0) of an output predicted in `response`: correct when the value after `assert
-    f(…) ==` equals the output of `problem` in value and type, unparsable when no value can be read.
+    """Return the score (1 or 0) of an output predicted in `response`. It is correct if
+    the value after `assert f(…) ==` equals the output of `problem` in value and type,
+    and unparsable if no value can be read.
 
-    `begun` is the prefill (may be empty), `rule` the part of the completion that is read. A refusal
-    scores 0. An incorrect value in a completion that was cut off before its fence counts as
-    truncated, because more digits may have followed.
+    `begun` is the prefill (may be empty), `rule` the part of the completion that is
+    read. A refusal scores 0. An incorrect value in a completion that was cut off before
+    its fence counts as truncated, because more digits may have followed.
     """
     if score := unanswered(response):
         return score
@@ -55,13 +58,15 @@ def score_partial_trace(
     *,
     any_length: bool = False,
 ) -> Score:
-    """Score of a list predicted in `response`: the share of its elements that equal those of the
-    output of `problem`, by index (section 3.3); 0 for a list of another length, or for a value that
-    is no list. The outcome is correct only for the whole list; a completion without a value is
-    scored as by `score_output_completion`, whose `begun` and `rule` it shares.
+    """Return the score of a list predicted in `response`: the share of its elements
+    that equal those of the output of `problem`, by index (section 3.3). The score is 0
+    for a list of another length, or for a value that is not a list.
 
-    The paper does not define the score of a list of another length. With `any_length` the score is
-    the share of the longer list's indices at which both lists have the same value.
+    The outcome is correct only for the whole list. A completion without a value is
+    scored as by `score_output_completion`, which has the same `begun` and `rule`. The
+    paper does not define the score of a list of another length. With `any_length`, the
+    score is the share of the longer list's indices at which both lists have the same
+    value.
     """
     exact = score_output_completion(problem, response, begun, rule)
     if exact.outcome is not Outcome.INCORRECT:
@@ -79,10 +84,14 @@ def score_partial_trace(
 def score_input_completion(
     problem: Problem, response: Response, begun: str, rule: ReadingRule = "first_fence"
 ) -> Score:
-    """Score (1 or 0) of the arguments predicted in `response`: correct when the program of
-    `problem` returns its output for them, so several inputs can be correct. Unparsable when the
-    call is not closed, or truncated when the completion was cut off. `begun` is the prefill, `rule`
-    the part read."""
+    """Return the score (1 or 0) of the arguments predicted in `response`. They are
+    correct if the program of `problem` returns its output for them, so several inputs
+    can be correct.
+
+    The outcome is unparsable if the call is not closed, or truncated if the completion
+    was also cut off. `begun` is the prefill, `rule` the part of the completion that is
+    read.
+    """
     if score := unanswered(response):
         return score
     arguments = begun_arguments(
@@ -90,14 +99,14 @@ def score_input_completion(
     )
     if arguments is None:
         return unread(response, "the call is not closed")
-    # The line break ends a comment that stands behind the last argument.
+    # The line break ends a comment after the last argument, if there is one.
     return _score_input(Answer(problem, f"{problem.function}({arguments}\n)"))
 
 
 @lru_cache(maxsize=100_000)
 def _score_input(answer: Answer) -> Score:
-    """Score of `answer`, a problem with a predicted call, by running the program; cached because
-    many positions and models give the same answer."""
+    """Return the score of `answer`, a problem with a predicted call, by running the
+    program. Cached because many positions and models give the same answer."""
     return score_answers([answer], "input", "strict", shared_executor())[0]
 
 
@@ -109,7 +118,7 @@ SCORERS = {
 
 
 def _ended(text: str) -> str:
-    """`text` with line feeds alone as line breaks, and none at its end."""
+    """Return `text` with line feeds as its only line breaks, and none at its end."""
     return text.replace("\r\n", "\n").rstrip("\r\n")
 
 
@@ -120,13 +129,15 @@ def score_retrieval(
     begun: str,
     separator: str = " ",
 ) -> Score:
-    """Score (1 or 0) of the block retrieved in `response`, begun by the prefill `begun`: correct
-    when the block equals `lines` to the character, either all without keys or each with its key of
-    `keys` and `separator` (an empty key: the line has none). Unparsable, or truncated if cut off,
-    when no fence closes the block.
+    """Return the score (1 or 0) of the block retrieved in `response`, which continues
+    the prefill `begun`. It is correct if the block equals `lines` to the character:
+    either all without keys, or each with its key of `keys` and `separator` (an empty
+    key means that the line has none).
 
-    Only line breaks before the closing fence are stripped; indentation counts (section 3.2: an
-    exact match). Lines may end in a carriage return and a line feed.
+    The outcome is unparsable if no fence closes the block, or truncated if the response
+    was also cut off. Only line breaks before the closing fence are stripped;
+    indentation counts (section 3.2: an exact match). Lines may end in a carriage return
+    and a line feed.
     """
     if score := unanswered(response):
         return score

@@ -1,4 +1,5 @@
-"""Sense and Sensitivity's charts of programs with lines removed (Figures 5 and 6, Equation 5)."""
+"""Sense and Sensitivity's charts of programs with lines removed (Figures 5 and 6,
+Equation 5)."""
 
 import math
 
@@ -19,14 +20,16 @@ def removal_curve(
     *,
     confidence: float,
 ) -> Figure:
-    """Figure of accuracy against the share of lines removed, with a panel for each model and a
-    curve for each task (Figures 5 and 6); a single curve is as wide as a column.
+    """Draw accuracy against the share of lines removed, with a panel for each model and
+    a curve for each task (Figures 5 and 6), and return the figure. A single curve is as
+    wide as a column.
 
-    The table `points` has the columns model, task, share_removed, n, accuracy, low, high; `curves`
-    has model, task, share_removed, accuracy, low, high, lack_of_fit (p-value); shares from 0 to 1.
-    Areas of points grow with `n`, their number of versions; bands are intervals at the level
-    `confidence`. A curve that does not describe its points is dotted, without a band. `published`:
-    lines removed and accuracy, in %, of the one point that the paper states, or None.
+    `points` has the columns model, task, share_removed, n, accuracy, low, high;
+    `curves` has model, task, share_removed, accuracy, low, high, lack_of_fit (p-value);
+    shares are from 0 to 1. Areas of points grow with `n`, the number of versions; bands
+    are intervals at `confidence`. A curve that does not describe its points is dotted,
+    without a band. `published` holds the lines removed and the accuracy, in %, of the
+    one point that the paper states, or is None.
     """
     models = list(points["model"].unique())
     tasks = list(points["task"].unique())
@@ -57,8 +60,9 @@ def removal_curve(
 def _draw_task(
     ax: Axes, part: pd.DataFrame, curve: pd.DataFrame, colour: str, marker: str
 ) -> None:
-    """Draw a task's points `part` into the panel `ax`, and the `curve` that was fitted to them with
-    its band; dotted and without a band where it does not describe its points."""
+    """Draw a task's points `part` into the panel `ax`, and the `curve` that was fitted
+    to them, with its band. A curve that does not describe its points is dotted, without
+    a band."""
     removed = 100 * part["share_removed"]
     accuracy = 100 * part["accuracy"]
     areas = 3 + 60 * part["n"] / part["n"].max()
@@ -75,12 +79,12 @@ def _draw_task(
 
 
 def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure:
-    """Figure of accuracy against the share of lines removed, with a panel for each task, and beside
-    these panels the sensitivity (Equation 5: the share of accuracy that is lost when lines are
-    removed).
+    """Draw accuracy against the share of lines removed, with a panel for each task, and
+    return the figure. A last panel shows the sensitivity (Equation 5: the share of
+    accuracy that is lost when lines are removed).
 
-    The table `points` has the columns model, task, share_removed, accuracy, low, high; the table
-    `sensitivity` has model, task, sensitivity, low, high; all shares from 0 to 1.
+    `points` has the columns model, task, share_removed, accuracy, low, high;
+    `sensitivity` has model, task, sensitivity, low, high; all shares are from 0 to 1.
     """
     tasks = points["task"].unique()
     models = points["model"].unique()

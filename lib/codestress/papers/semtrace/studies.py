@@ -1,6 +1,7 @@
-"""Studies of Sense and Sensitivity by name: what models recall of code, and what they understand, in
-long contexts (semtrace). Here are those that ask nobody: the prompts (appendix J) and the tables
-from the model registry (appendices F and G)."""
+"""Studies of Sense and Sensitivity by name: what models recall of code, and what they
+understand, in long contexts (semtrace). This module itself defines those that send no
+requests: the prompts (appendix J) and the tables from the model registry (appendices F
+and G)."""
 
 from typing import Annotated, Literal, get_args
 
@@ -16,14 +17,15 @@ from .positions import Contexts, Counts, Matched, Positions, Questions, Recall, 
 
 
 class Unjudged(Facts):
-    """Parameters of what asks nobody."""
+    """Parameters of studies that send no requests."""
 
     rule: Literal["strict"] = Field("strict", description="nothing is judged")
 
 
 class Templates(Unjudged, Seeded):
-    """Parameters of appendix J: the prompts, rendered on the problem with the number `problem`, for
-    each number of `distractors` (unrelated functions), without requests."""
+    """Parameters of appendix J: the prompts, rendered for the problem with the index
+    `problem` and each number of `distractors` (unrelated functions), without requests.
+    """
 
     problems: Annotated[str, known_source("generated", "cruxeval")] = Field(
         "cruxeval",
@@ -36,8 +38,9 @@ class Templates(Unjudged, Seeded):
 
 
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
-    """List of triples of task, number of distractors and prompt, for all four templates on the
-    problem with the number `given.problem`, with the target in the middle of its distractors."""
+    """Return triples of task, number of distractors and prompt, for all four templates,
+    on the problem with the index `given.problem`. The target stands in the middle of
+    its distractors."""
     contexts = Contexts.model_validate(
         dict(
             artefact=given.artefact,
@@ -64,8 +67,9 @@ def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
 
 
 class Registry(Unjudged):
-    """Parameters of appendices F and G, tables from the model registry without requests: its `show`
-    names the table (licences or architecture), its `longest_context` a context in tokens."""
+    """Parameters of appendices F and G, tables from the model registry without
+    requests: its `show` names the table (licences or architecture), its
+    `longest_context` a context in tokens."""
 
     show: Literal["licences", "architecture"] = Field(
         "licences", description="which table"
@@ -85,4 +89,5 @@ STUDIES = {
     "baselines": Questions,
     "recall": Recall,
 }
-"""Studies by name: params/semtrace/*.yaml may name `study: semtrace.NAME`."""
+"""Dict from name to schema of parameters. A file params/semtrace/*.yaml may name a
+study as `study: semtrace.NAME`."""

@@ -22,9 +22,9 @@ models loses: `FITTED`, `OF_MEAN` and `OBSERVED`."""
 
 
 def group_losses(fits: Fits, answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Return the accuracy that is lost without half of the lines, for each task, each
-    of the paper's groups whose models were all asked, and each reading of the paper's
-    words.
+    """Return the accuracy that is lost without half of the lines, a row for each task,
+    group and reading of the paper's words. The groups are those of the paper whose
+    models were all asked.
 
     The readings are the mean of the fitted losses, the loss of the mean fitted curve,
     and the mean of the observed losses, as shares (0 to 1). The last two also exist as
@@ -69,8 +69,8 @@ def _fitted_losses(
 
 def mean_losses(fits: Sequence[ExponentialFit]) -> Array:
     """Return the share (0 to 1) of the accuracy that is lost without half of the lines,
-    as the mean over `fits`: an array (1 + resamples,), first of the fitted curves, then
-    in each resample."""
+    as the mean over `fits`. The result is an array (1 + resamples,): first the share of
+    the fitted curves, then the share in each resample."""
     losses = [lost_shares(0.5, np.vstack([fit.best, fit.draws])) for fit in fits]
     return np.asarray(np.mean(losses, axis=0))
 
@@ -86,9 +86,12 @@ def _observed_losses(
     answers: pd.DataFrame, programs: int, confidence: float
 ) -> Iterator[Reading]:
     """Yield the mean loss of the models in `answers` when half of the lines are
-    removed, as a share of the accuracy with all lines, and as a difference of
-    accuracies. Programs are the clusters. The loss is nan if a model has no answers at
-    half; the share is also nan if it has no correct answer to complete programs."""
+    removed: as a share of the accuracy with all lines, then as a difference of
+    accuracies. Programs are the clusters.
+
+    Both are nan if a model has no answers at half, or no correct answer to complete
+    programs.
+    """
     relative = []
     points = []
     for _, part in answers.groupby("model"):

@@ -123,8 +123,8 @@ def _dips(
     part: pd.DataFrame, among: pd.Series | bool = True, value: str = "value_strict"
 ) -> pd.Series:
     """Return, for each model, the mean of the column `value` in the middle third of the
-    positions minus its mean at both ends, as a series of estimates. Only answers under
-    the mask `among` count."""
+    positions minus its mean at both ends. The result is a series of estimates. Only
+    answers under the mask `among` count."""
     depth = part["depth"]
     middle = depth.between(1 / 3, 2 / 3)
     ends = depth.isin([depth.min(), depth.max()])

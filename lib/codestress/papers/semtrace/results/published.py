@@ -117,12 +117,11 @@ def orders_title(order: pd.DataFrame) -> str:
 def printed(
     table: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the numbers behind the text's statements on Tables 1 and 2, from `table`,
-    the result of `scores()`, `keys`, the result of `with_keys()`, and `means`, the
-    result of `over_models()`.
+    """Return the numbers behind the text's statements on Tables 1 and 2. `table`,
+    `keys` and `means` are the results of `scores()`, `with_keys()` and `over_models()`.
 
     Columns: number, reading (interpretation of the paper's words), model, task, value
-    (difference of shares, or a count), low, high (Newcombe's interval; nan for a
+    (difference of shares, or a count), low, high (Newcombe's 95 % interval; nan for a
     count), problems.
     """
     plain = table[~table["keys"]]

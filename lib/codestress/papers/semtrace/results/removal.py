@@ -143,9 +143,9 @@ def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFram
 
     If the complete program is answered incorrectly, the quotient is 0 or about
     -1/epsilon, which says nothing about recall. The program is then left out
-    (`complete_wrong` = `left_out`) or counts 0 (`zero`). A program without incomplete
-    versions is left out too. `given` has epsilon, `complete_wrong` and the confidence
-    level.
+    (`complete_wrong` = `left_out`) or counts 0 (`zero`). A correctly answered program
+    without incomplete versions is left out too. `given` has epsilon, `complete_wrong`
+    and the confidence level.
     """
     by = ["model", "task", "problem"]
     whole = answers["removed"] == 0
@@ -177,9 +177,8 @@ def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFram
 
 
 def published_drop(artefact: str) -> tuple[float, float] | None:
-    """Return the share of lines removed and the accuracy, both in %, at the one point
-    that the paper states in numbers for the figure `artefact`; None if it states none.
-    """
+    """Return the one point that the paper states in numbers for the figure `artefact`:
+    share of lines removed and accuracy, both in %. Return None if it states none."""
     numbers = published_numbers(artefact)
     if "drop_points" not in numbers:
         return None

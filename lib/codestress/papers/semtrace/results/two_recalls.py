@@ -32,9 +32,9 @@ as columns; nan if a problem was not asked."""
 
 
 def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
-    """Return the mean scores in `answers` for each measure (each task asked; for
-    SemTrace exact and partial matches), as a dict from measure to table, problems by
-    models. `places` selects all positions (`all`), or those in the middle third
+    """Return the mean scores in `answers`, as a dict from measure to table, problems by
+    models. A measure is a task that was asked; SemTrace has two, exact and partial
+    matches. `places` selects all positions (`all`), or those in the middle third
     (`middle`).
 
     Positions and contexts of a problem are averaged, because they are not independent.
