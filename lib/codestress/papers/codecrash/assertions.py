@@ -4,8 +4,8 @@
 The `strict` rule parses the assertion as an expression, separates its two sides, and
 scores them as `scoring/predictions.py` does. The `reference` rule follows the paper's
 artifact: it splits the text at `==` and pastes the answer after `assert`. Two
-consequences are kept. An answer that cannot be extracted counts as None, so it is
-correct if the output is None. A call that repeats the question passes as its own
+consequences are kept. An answer that cannot be extracted counts as None, so the answer
+is correct if the output is None. A call that repeats the question passes as its own
 output.
 """
 
@@ -115,8 +115,9 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
 
 def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> Score:
     """Return the score of `response` under the `reference` rule, that of the paper's
-    artifact. The side that `task` asks for (the right one for `output`) is compared by
-    `==`, as after `assert`, if necessary in the sandbox.
+    artifact. The side that `task` asks for (the right side for `output`, the left side
+    for `input`) must equal the problem's own side by `==`, as after `assert`. The
+    comparison runs in the sandbox if necessary.
 
     A response without an assertion is compared as the answer `None`. The paper has no
     artifact for JavaScript, so JavaScript assertions are scored strictly.
@@ -175,7 +176,8 @@ def _only_calls(assertion: str, problem: Problem) -> bool:
 # --- JavaScript: parsed by tree-sitter, never evaluated ---
 
 ASSERT = re.compile(r"^\s*(?:console\.)?assert\b|\s+$")
-"""Parts of an answer around the asserted expression."""
+"""Pattern of the parts of a JavaScript answer around the asserted expression: `assert`,
+`console.assert`, blanks at the end."""
 NESTED = (
     "array",
     "object",

@@ -55,10 +55,10 @@ def difference_dots(
 
     `points` has the columns model, panel, condition, value, low, high. `published` has
     a row for each of the paper's models, with the columns panel, condition, value,
-    beside (its data set). These rows are drawn as small grey dots above the dots of
-    `points`, with a bar at their mean, and are named `name` in the legend.
+    beside (its data set). The published rows are drawn as small grey dots above the
+    dots of `points`, with a bar at their mean; the legend names them `name`.
 
-    Panels of different data sets stand side by side, those of different settings below
+    Panels of different data sets stand side by side, panels of different settings below
     each other. A condition with a defence (a request to ignore comments, or a clean-up)
     is a row below the same condition without the defence.
     """
@@ -78,7 +78,7 @@ def difference_dots(
 
 
 def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
-    """Draw shares in % as dots with intervals (Tables 3, 11 and 12), laid out as by
+    """Draw shares in % as dots with intervals (Tables 3, 11 and 12), with the layout of
     `difference_dots`, and return the figure.
 
     `points` has the columns model, panel, condition, value, low, high, and optionally
@@ -96,8 +96,9 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     average (filled, with interval) to the maximum (hollow), and return the figure.
 
     `points` has the columns model, panel, condition, value (the average), low, high,
-    hollow (the maximum). `published` has the same columns for the paper's models,
-    without low and high, and beside (the data set's name); they are drawn in grey.
+    hollow (the maximum). `published` has the same columns except low and high for the
+    paper's models, and beside (the data set's name). The published numbers are drawn in
+    grey.
     """
     slots, _ = pd.factorize(published["model"])
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
@@ -129,9 +130,9 @@ def _dots(
     joined to the filled ones, show it.
 
     Return the figure, and a dict from each panel to the rows of `published` that belong
-    there. Their column `y` holds the heights at which to draw: rows with `slot` 0 above
-    the models' dots, those with slot 1 next, and so on. Panels whose titles agree after
-    the first comma stand side by side.
+    there. The added column `y` of these rows holds their heights: rows with `slot` 0
+    above the models' dots, rows with slot 1 next, and so on. Panels whose titles agree
+    after the first comma stand side by side.
     """
     titles = _together(points["panel"], 2)
     rows = _together(points["condition"], 0)
@@ -201,8 +202,8 @@ def _together(names: pd.Series, part: int) -> list[str]:
 
 def _name_panel(ax: Axes, title: str, beside: str = "") -> None:
     """Write the words of `title` before the first comma above the panel `ax`. Below
-    them, in small type, write the words after the comma and, if `beside` is not empty,
-    that name of the published data set."""
+    this title, in small type, write the words after the comma, and `beside`, the name
+    of the published data set, unless it is empty."""
     first, _, below = title.partition(", ")
     if beside:
         below = f"{below}; published: {beside}".removeprefix("; ")
@@ -309,9 +310,9 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
 
 
 def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
-    """Draw two questions that the published Pass@1 leaves open, and return the figure.
-    Left: the models' ranks on unperturbed programs. Right: the difference between the
-    data sets in the share of the score that each perturbation costs.
+    """Draw which ranks and differences the published Pass@1 decides, and return the
+    figure. Left: the models' ranks on unperturbed programs. Right: the difference
+    between the data sets in the share of the score that each perturbation costs.
 
     `ranks` and `datasets` are the results of `rankings` and `between_datasets` in
     `results/leaderboard.py`. A hollow mark shows a difference that the tests do not

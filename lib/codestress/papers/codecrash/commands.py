@@ -12,7 +12,7 @@ from codestress.paths import shown, write_whole
 from codestress.pipeline.options import AS_JSON, KEY_ENV, MODEL_ID, warn
 
 with_default = partial(click.option, show_default=True)
-"""Option whose default the help shows."""
+"""Version of `click.option` whose help shows the option's default."""
 
 
 @click.command()
@@ -54,9 +54,9 @@ def write(
     them, and give a reason for each rejection.
 
     Other rows of the file (JSON Lines) stay. Rejected rows are written to a second file
-    beside it, each with its reason. Name the file in the parameter of the same name.
-    Answers are stored: if you give the same command again, it asks only for what is
-    missing.
+    beside it, each with its reason. To use the file, name it in the parameter hints or
+    translations. Answers are stored: if you give the same command again, it asks only
+    for what is missing.
     """
     from codestress.inference.probe import name_of
     from codestress.validation import check

@@ -17,7 +17,7 @@ from codestress.types import Language, Source
 
 FOLDER = PARAMS / "codecrash" / "contest"
 SUFFIXES: dict[Language, str] = {"python": "py", "javascript": "js"}
-"""Suffix of file names, by language."""
+"""Dict from language to suffix of file names."""
 
 
 def contest_files() -> list[Path]:
@@ -29,7 +29,8 @@ def contest_files() -> list[Path]:
 @cache
 def contest_problems(language: Language = "python") -> list[Problem]:
     """Return one problem for each call of each contest program, in `language`. An id is
-    the program's name and the call's number, from 0; ids are the same in all languages.
+    made of the program's name and the call's number, from 0; ids are the same in all
+    languages.
 
     The first calls of all programs come first, then all second calls and so on, so the
     first n problems cover as many programs as possible. Raises `DataError` if a file is

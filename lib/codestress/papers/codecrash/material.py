@@ -83,11 +83,11 @@ def written_hints(
     path: str, source: str, task: Task, problems: set[str]
 ) -> dict[str, str]:
     """Return wrong values that a model wrote for MHC, the misleading hint, as a dict
-    from problem id to value. They are the rows of the file `path` about this `task` and
-    the ids `problems`.
+    from problem id to value. Only rows of the file `path` about this `task` and the ids
+    `problems` count.
 
-    Raises `DataError` if there are none, also because the file is missing, unless
-    `problems` is empty. The message names the command that writes hints for `source`.
+    Raises `DataError` if no row counts or the file is missing, unless `problems` is
+    empty. The message names the command that writes hints for `source`.
     """
     file = ROOT / path
     values = {}

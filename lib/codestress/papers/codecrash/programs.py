@@ -53,7 +53,7 @@ Truth = Annotated[
 call (`false`), or may be true (`any`). A bare `false`, which YAML reads as a boolean,
 becomes the text "false"."""
 Density = Annotated[float, Field(gt=0, le=1)]
-"""Share of the places for messages that get one, above 0 to 1."""
+"""Share of the places for messages that get a message, above 0 to 1."""
 CONDITION = ("dataset", "language", "perturbation", "density")
 """Factors that select the variants of programs."""
 MESSAGES = ("MCC", "MPS", NEUTRAL)
@@ -152,16 +152,16 @@ def checked_problems(
     source: str, language: Language, n_problems: int, translations: str, seed: int
 ) -> tuple[list[Checked], dict[str, str]]:
     """Return the usable problems of `source` in `language`, as `Checked` with their
-    executions, and the faults of the unusable ones. The faults are a dict from problem
-    id to a reason in words: the program does not parse, does not return its recorded
-    output, or varies.
+    executions, and a dict from the id of each unusable problem to its fault in words. A
+    program is unusable if it does not parse, does not return its recorded output, or
+    does not behave the same twice.
 
     `source` is an entry of `SOURCES` or a custom set (params/problems.yaml).
     `n_problems` takes only the first ones; 0 takes all, or 800 generated ones.
-    `translations` is the file for `translated`. `seed` draws generated problems and the
-    inputs of the check. Raises `DataError` for a missing or faulty file, and
-    `ParameterError` if `translations` is empty but needed (JavaScript, except for
-    `contest`).
+    `translations` is the file for `translated`. `seed` determines the generated
+    problems and the inputs of the check. Raises `DataError` for a missing or faulty
+    file, and `ParameterError` if `translations` is empty but needed (JavaScript, except
+    for `contest`).
     """
     match source:
         case "generated":
@@ -192,9 +192,9 @@ def variants(
     `perturbation`, as a dict from problem id to `Variant`. A variant holds the
     perturbed problem, or the vanilla problem if the status is not `applied`.
 
-    `density` is the share of the places for messages that get one; it has no effect on
-    perturbations that insert none. `given` has all other settings. Raises `DataError`
-    for a missing or faulty file of problems, hints or translations.
+    `density` is the share of the places for messages that get a message; it has no
+    effect on perturbations that insert none. `given` has all other settings. Raises
+    `DataError` for a missing or faulty file of problems, hints or translations.
     """
     if perturbation not in MESSAGES:
         density = 1.0
@@ -233,9 +233,9 @@ def made_variants(
     given: Perturbed,
 ) -> Iterator[tuple[str, Language, Perturbation, float, Variants]]:
     """Yield (source, language, perturbation, density, variants) for each combination of
-    these parameters in `given`. The variants are a dict by problem id; the density is 1
-    for perturbations that insert no messages. Languages that cannot run on this
-    computer are left out. Raises `SandboxError` if no language can."""
+    these parameters in `given`. The variants are a dict from problem id to `Variant`;
+    the density is 1 for perturbations that insert no messages. Languages that cannot
+    run on this computer are left out. Raises `SandboxError` if no language can run."""
     languages = runnable(given.languages)
     for condition in product(given.problems, languages, given.perturbations):
         densities = [1.0]

@@ -25,7 +25,7 @@ COMMENTED = re.compile(
 )
 """Line of code with a comment that is a sentence (`said`)."""
 DOUBTFUL = 4
-"""Divisor of credulity: the reader believes a message about a line this many times less
+"""Divisor of credulity: a reader believes a message about a line this many times less
 often than a hint about the result."""
 HINT_DOUBTS, MESSAGE_DOUBTS, COLLAPSE_DOUBTS = 5, 0.25, 24
 """Numbers of paragraphs of doubt (`AGAIN`) that a reasoning reader writes: for a
@@ -41,9 +41,9 @@ def complete_assertion(reading: Reading, _prefill: str) -> str | None:
     assertion, such as `[ANSWER] f(1) == 2 [/ANSWER]`. Return None if the question of
     `reading` is not such a request.
 
-    The reader runs those lines of the program that it kept, and takes the messages that
-    it believes as true; a hint that it believes is its answer. Thoughts come before the
-    answer if the reader's style or the prompt wants them.
+    The reader runs the program lines that it kept, and takes the messages that it
+    believes as true; if it believes a hint, this hint is its answer. Thoughts come
+    before the answer if the reader's style or the prompt wants them.
     """
     asked = ASKED.search(reading.question)
     if not asked or "??" not in asked[0]:
@@ -77,8 +77,9 @@ def _asserted(
     belief: float,
     reading: Reading,
 ) -> str:
-    """Return the completed assertion of a reader that believes the hint `believed`, if
-    not None, and each other message among `lines` with probability `belief`."""
+    """Return the completed assertion of a reader that believes the hint `believed`
+    (None: no hint), and each other message among `lines` with probability `belief`.
+    `asked` is the match of `ASKED`."""
     left, sign, right = asked.groups()
     language: Language = "javascript" if sign == "===" else "python"
     code = "\n".join(_as_believed(lines, belief, reading, language))
@@ -215,9 +216,10 @@ def _output(call: str, code: str, language: Language, source: Source) -> str:
 
 
 def _input(function: str, expected: str, code: str, source: Source) -> str:
-    """Return the assertion `f(ARGUMENTS) == VALUE` for the value `expected`. The
-    arguments are the first among up to 40 likely ones for which the program `code`
-    returns the value; without any, the value itself is the argument."""
+    """Return the assertion `f(ARGUMENTS) == VALUE` with the value `expected`. The
+    program `code` is run with up to 40 likely lists of arguments, and the first for
+    which it returns the value is taken. If there is none, the value itself is the
+    argument."""
     try:
         output: Any = parse_literal(expected).value
     except NotLiteral:

@@ -82,7 +82,7 @@ class Questions(Perturbed, Experiment):
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials about every variant of every problem, in each mode and with
-        each defence.
+        each defence (a request to ignore comments, or a clean-up of the program).
 
         Refused and rejected variants are not asked about. A variant that a perturbation
         left unchanged has the vanilla prompt, so its request is sent only once. Vanilla
@@ -142,7 +142,7 @@ class Questions(Perturbed, Experiment):
         count = self.samples_cot
         if factors["mode"] == "direct":
             count = self.samples_direct
-        # Other sample numbers make other requests, so that "asked again" is asked anew.
+        # Other sample numbers make other requests: the store does not answer these.
         first = count if factors["perturbation"] == "AGAIN" else 0
         for sample in range(first, first + count):
             yield Trial(problem, factors, self.seed, sample)
@@ -154,9 +154,9 @@ class Questions(Perturbed, Experiment):
         return variants(self, *condition)[trial.problem].problem
 
     def question(self, trial: Trial, problem: Problem) -> Prompt:
-        """Return the prompt of `trial` about `problem`, its variant or the cleaned-up
-        program. The prompt has the form of appendix D: instruction (if asked, also to
-        ignore comments), examples, program, assertion to complete.
+        """Return the prompt of `trial` about `problem`: its variant, or the program
+        after the model's clean-up. The prompt has the form of appendix D: instruction
+        (if asked, also to ignore comments), examples, program, assertion to complete.
 
         The words are the kit's own, except for two sentences that the paper prints:
         `Ensure the provided expression syntax is correct. Do NOT output any extra
@@ -254,8 +254,8 @@ def _shown(problem: Problem) -> dict[str, str]:
 
 
 def assertion_to_complete(problem: Problem, task: Task) -> str:
-    """Return the assertion about `problem` that the model completes. It is `f(1) == ??`
-    for the `task` `output` (`===` in JavaScript), and `f(??) == 2` for `input`."""
+    """Return the assertion about `problem` that the model completes: `f(1) == ??` for
+    the `task` `output` (`===` in JavaScript), or `f(??) == 2` for `input`."""
     if task == "input":
         return f"{problem.function}(??) == {problem.output}"
     equal = "=="

@@ -78,11 +78,11 @@ def write_material(
     """Return the material about `problems` that `model` wrote, as `Written`. Accepted
     rows have id, model and value or code; rejected rows have id, reason, answer.
 
-    With a `task`, which then stands in all rows, the material is wrong values for MHC,
-    the misleading hint (appendix B.3). For `output`, a value is accepted if it is a
-    wrong output of the true output's type. For `input`, it is accepted if the program
-    returns something else for it, or fails. Without a task (None) the material is
-    JavaScript versions (section 4.2). A version is accepted if Node returns the same
+    With a `task`, which is then named in all rows, the material is wrong values for
+    MHC, the misleading hint (appendix B.3). For `output`, a value is accepted if it is
+    a wrong output of the true output's type. For `input`, a value is accepted if the
+    program returns something else for it, or fails. Without a task (None) the material
+    is JavaScript versions (section 4.2). A version is accepted if Node returns the same
     values as Python, for the problem's input and for inputs near by.
 
     Each problem is asked about until a response is accepted, at most `TRIES` times.
@@ -157,8 +157,8 @@ def _unjudged(_: Trial, response: Response) -> Score:
 
 def _translation(checked: Checked, text: str, executor: Executor) -> Row:
     """Return the row for the JavaScript translation in `text`. Raises `Rejected` if
-    there is none, if its values have no JSON form, or if it ends otherwise or returns
-    other values than the Python program."""
+    there is none, if the program's values have no JSON form, or if the translation does
+    not return the same values as the Python program."""
     code = fenced_program(text, checked.problem.function)
     if not code:
         raise Rejected("no program in a fenced block")

@@ -1,5 +1,11 @@
 """CodeCrash: columns that distinguish conditions, and the names of conditions in
-figures and tables."""
+figures and tables.
+
+A condition is a combination of model, data set, setting, perturbation and density of
+messages. A defence is a request to ignore comments, or a clean-up of the program before
+the question. A question, as a cluster, is a group of problems made from one question,
+such as the samples of a LiveCodeBench question.
+"""
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -40,14 +46,16 @@ KINDS = {
     "MPS": "misleading prints",
     "MHC": "misleading hints",
 }
-"""Names of the paper's perturbations in figures and titles, by code."""
+"""Dict from the code of a perturbation of the paper to its name in figures and titles.
+"""
 SPELLED = {
     "AGAIN": "asked again",
     "BLANK": "one blank line",
     NEUTRAL: "neutral comments (NCC)",
     **{name: ", ".join(tagged) for name, tagged in TAGGED.items()},
 }
-"""Names in figures of conditions that the paper does not have, by code."""
+"""Dict from the code of a condition that the paper does not have to its name in
+figures."""
 MODES = {"direct": "direct", "cot": "chain of thought"}
 WORDS: dict[str, Mapping[Any, str]] = {
     "dataset": NAMES,
@@ -55,11 +63,12 @@ WORDS: dict[str, Mapping[Any, str]] = {
     "task": {"output": "output prediction", "input": "input prediction"},
     "mode": MODES,
 }
-"""Words for the values of factors in the names of panels, by factor and value. A value
-without an entry is shown as it is."""
+"""Words in the names of panels: a dict from factor to a dict from value to words. A
+value without an entry is shown as it is."""
 Row = Mapping[Any, Any]
 DEFENCES = {"ignore": ", told to ignore", "refactor": ", cleaned up"}
-"""Words that follow a condition's name if the question is asked with the defence."""
+"""Dict from a defence to the words that follow a condition's name if the question is
+asked with it."""
 
 
 def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -69,7 +78,7 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
     Columns: `CELL` (the condition), problem, score (share of correct answers, 0 to 1,
     under the scoring rule `rule`), status (of the perturbed program), question (the
-    cluster of problems made from one question).
+    cluster of problems).
     """
     if answers["dataset"].nunique() > 1:
         merged = answers.assign(dataset=MERGE)
@@ -95,9 +104,9 @@ def question_counts(questions: pd.Series) -> dict[str, Any]:
 
 
 def undefended(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the table `rows` that were asked without a defence. Their
-    columns `ignore` (the model is told to ignore comments) and `refactor` (the model
-    cleans up the program first) are both false."""
+    """Return the rows of the table `rows` that were asked without a defence: `ignore`
+    (the model is told to ignore comments) and `refactor` (the model cleans up the
+    program first) are both false."""
     return rows[~rows[["ignore", "refactor"]].astype(bool).any(axis=1)]
 
 
@@ -169,7 +178,7 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 def spelled(condition: str, *, code: bool = False) -> str:
     """Return the name `condition` with the code at its start replaced by the
     perturbation's name (`KINDS`), followed by the code in parentheses if `code`. A name
-    that starts with no such code is returned unchanged."""
+    without a known code at its start is returned unchanged."""
     short = re.split("[ ,]", condition, maxsplit=1)[0]
     if short not in KINDS:
         return condition
@@ -197,11 +206,11 @@ def row_names(conditions: Sequence[str]) -> list[str]:
 
 def most(values: pd.Series, verb: str, form: str) -> str:
     """Return a sentence about the condition with the largest mean of `values`, which
-    are indexed by the name of a condition. `verb` says what happens most under it, and
-    `form` formats the number.
+    are indexed by the name of a condition. `verb` says what happens most under the
+    condition, and `form` formats the number.
 
-    Names that differ only after a comma are of one condition: the sentence gives the
-    mean for each. It says so if no mean is known, or if none is positive.
+    Names that differ only after a comma belong to one condition: the sentence gives the
+    mean for each. If no mean is known, or none is positive, the sentence says this.
     """
     means = values.groupby(level=0, sort=False).mean()
     if means.isna().all():
@@ -236,7 +245,7 @@ def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
 
 def prompt_files(given: Questions) -> list[str]:
     """Return the names of the prompt files that the study with the parameters `given`
-    uses. Their hashes go into the manifest."""
+    uses. The hashes of these files go into the manifest."""
     names = ["system", "question"]
     for mode in given.modes:
         examples = f"examples.{given.task}.{mode}"

@@ -62,7 +62,8 @@ def paired_scores(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Return the differences to plain vanilla (unperturbed programs, no defence), a row
-    for each other condition in `answers`. Both sides are of the same problems.
+    for each other condition in `answers`. Each difference is between scores of the same
+    problems.
 
     The columns are those of `paired_differences`. `rule` is the scoring rule. Raises
     `ParameterError` if no answers can be paired.
@@ -83,16 +84,16 @@ def required_pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Return the differences to plain vanilla, a row for each condition of `pairs`, the
-    result of `paired_scores`.
+    result of `paired_scores`. Intervals at `confidence` are over questions (clusters of
+    problems), paired.
 
-    Columns: `CELL` (the condition), problems, questions (clusters of problems),
-    independent (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (before
-    and after, 0 to 100), lost_pct (share of the correct vanilla answers that are no
-    longer correct, in %), points, points_low, points_high, relative_pct, relative_low,
-    relative_high, applied_problems (number of problems to which the perturbation was
-    applied; the rest keep program and prompt, and lose nothing).
-
-    Intervals at `confidence` are over questions, paired.
+    Columns: `CELL` (the condition); problems, questions, independent (numbers of
+    problems, of clusters, and of independent answers by `effective_number`);
+    vanilla_pct and pass_at_1_pct (before and after, 0 to 100); lost_pct (share of the
+    correct vanilla answers that are no longer correct, in %); points, points_low,
+    points_high; relative_pct, relative_low, relative_high; applied_problems (number of
+    problems to which the perturbation was applied; the rest keep program and prompt,
+    and lose nothing).
     """
     rows = []
     for row, part in cells(pairs):
@@ -146,11 +147,12 @@ def condition_means(
     including plain vanilla. `tokens` names the column of `answers` with a number of
     tokens, `rule` is the scoring rule.
 
-    Columns: `CELL` (the condition), n (answers), problems, questions, independent,
-    pass_at_1_pct (0 to 100), average_tokens with its interval at `confidence` over
-    questions (tokens_low, tokens_high), most_tokens (nan without any known), and the
-    differences to plain vanilla in `POINTS` and `RELATIVE`. Differences are 0 for plain
-    vanilla itself, and nan if no problem was asked in both conditions.
+    Columns: `CELL` (the condition); n (answers), problems, questions, independent (see
+    `paired_differences`); pass_at_1_pct (0 to 100); average_tokens with its interval
+    tokens_low, tokens_high (at `confidence`, over questions); most_tokens (nan if no
+    number is known); the differences to plain vanilla in `POINTS` and `RELATIVE`.
+    Differences are 0 for plain vanilla itself, and nan if no problem was asked in both
+    conditions.
     """
     rows = []
     for row, part in cells(answers):
@@ -177,10 +179,10 @@ def condition_means(
 def estimate_row(
     estimate: Moved, pairs: pd.DataFrame, confidence: float
 ) -> dict[str, float]:
-    """Return a dict with `NUMBERS` and the number of problems for an `estimate`
-    computed from the answers `pairs`. `NUMBERS` are the estimate's value, the ends of
-    its interval at `confidence` over questions, and the numbers of questions and of
-    independent answers."""
+    """Return a dict for an `estimate` computed from the answers `pairs`. Its keys are
+    value, low and high (interval at `confidence` over questions, the clusters of
+    problems), questions, independent (numbers of clusters and of independent answers)
+    and problems (their number)."""
     questions = pairs.drop_duplicates(["dataset", "problem"])["question"]
     row = question_counts(questions)
     row["problems"] = len(questions)
@@ -202,7 +204,7 @@ SCORE_CHANGES = {
     "% of vanilla": lambda pairs: share(pairs["score"], pairs["score_before"]),
 }
 """Dict from the reading of "change" to the function that estimates the change from
-vanilla scores. Its argument has paired scores, indexed by question."""
+vanilla scores. The function's argument has paired scores, indexed by question."""
 
 
 def setting_effects(
@@ -215,8 +217,8 @@ def setting_effects(
     Columns: setting, the other columns of `CELL`, reading (percentage points, or % of
     vanilla), value, low, high, problems, questions, independent. For a change of the
     prompt (ignore, refactor), both values are compared with the same vanilla programs.
-    Intervals at `confidence` are over questions, which both values share. `rule` is the
-    scoring rule.
+    Intervals at `confidence` are over questions (clusters of problems), which both
+    values share. `rule` is the scoring rule.
     """
     pairs = paired_scores(answers, rule)
     pairs = pairs.query("perturbation != 'VAN'")
@@ -251,13 +253,13 @@ def drawn_columns(
 def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, float]:
     """Return the difference of two paired means with its intervals, as a dict. `POINTS`
     has after - before, in percentage points. `RELATIVE` has (after - before) / before,
-    in % (CodeCrash, section 3.1); it is nan if the mean before is 0.
+    in % (CodeCrash, section 3.1), which is nan if the mean before is 0.
 
     `pairs` has one row or more, an item each, with scores from 0 to 1 in `score_before`
     and `score`. The intervals at `confidence` (`paired_difference`, `ratio_of_shares`)
-    treat the items of one cluster, in `question`, as copies of each other; they are nan
-    for one cluster. Both means are of the same items, so their common variation
-    cancels.
+    treat the items of one cluster, in `question`, as copies of each other; the
+    intervals are nan for one cluster. The two means are of the same items, so their
+    common variation cancels.
     """
     scores = pairs[["score_before", "score"]]
     questions = pairs["question"]

@@ -42,9 +42,9 @@ INDEPENDENT = {
     MERGE: (800 + 479) ** 2 / (800 + 2729),
 }
 """Smallest number of independent answers behind a published share, for each data set,
-computed like `effective_number`. It is 84.1 for LiveCodeBench, whose 479 samples come
-from 92 questions (the squared numbers of samples sum to 2,729), and 463.5 for both data
-sets together."""
+computed like `effective_number`. The number is 84.1 for LiveCodeBench, whose 479
+samples come from 92 questions (the squared numbers of samples sum to 2,729), and 463.5
+for both data sets together."""
 HEADLINE = ["PSC-ALL", "MCC", "MPS", "MHC"]
 """Perturbations behind the abstract's averages."""
 
@@ -54,12 +54,12 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     model, data set, mode and perturbation. Reasoning models and vanilla rows are left
     out.
 
-    For the `task` `output` they are computed from the published Pass@1. For `input`
-    they are read from the paper's picture (CRUXEval alone). Columns: label (the model's
-    name in the paper), dataset, mode, perturbation, vanilla_pct and pass_at_1_pct (0 to
-    100), provenance (in words; the tables of the paper's text have lost their numbers),
-    model (its name in the registry), task, points (percentage points), relative_pct (in
-    % of vanilla).
+    For the `task` `output` the differences are computed from the published Pass@1. For
+    `input` they are read from the paper's picture (CRUXEval alone). Columns: label (the
+    model's name in the paper), dataset, mode, perturbation, vanilla_pct and
+    pass_at_1_pct (0 to 100), provenance (in words; the tables of the paper's text have
+    lost their numbers), model (its name in the registry), task, points (percentage
+    points), relative_pct (in % of vanilla).
 
     Outputs also have rows of `MERGE`, both data sets together: 800 problems of CRUXEval
     and 479 of LiveCodeBench, all weighted alike.
@@ -106,7 +106,7 @@ def pass_at_1() -> pd.DataFrame:
 
 def not_reasoning(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `cells` without reasoning models, which the paper asked in
-    only one mode. Models are told apart in the column `label`."""
+    only one mode. The column `label` names the model."""
     return cells[cells.groupby("label")["mode"].transform("nunique") > 1]
 
 
@@ -125,8 +125,8 @@ def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def problem_counts() -> dict[str, int]:
-    """Return a dict from each data set of the paper to the number of problems that the
-    paper asks about in it."""
+    """Return a dict from each data set of the paper to the number of its problems that
+    the paper asks about."""
     return published_numbers("codecrash/problems")
 
 
@@ -213,7 +213,7 @@ def with_claims(cells: pd.DataFrame, *free: str) -> pd.DataFrame:
     dataset_name, n (independent answers) and free.
 
     The column `free` lists the parameters in which a study may deviate from the paper's
-    without effect on the cost of the perturbation. They are those named in the argument
+    without effect on the cost of the perturbation: the parameters in the argument
     `free`, problems, perturbations and, except for MHC, hints.
     """
     free = (*free, "problems", "perturbations")
@@ -234,9 +234,9 @@ def own_headlines(
     under all perturbations of `HEADLINE` on both data sets.
 
     Columns: mode, reading, degradation (in % of vanilla) with its interval (low, high)
-    at `confidence`, questions, independent. Intervals are over questions, which all
-    models share. `published` comes from `published_differences`, `rule` is the scoring
-    rule.
+    at `confidence`, questions, independent. Intervals are over questions (clusters of
+    problems), which all models share. `published` comes from `published_differences`,
+    `rule` is the scoring rule.
     """
     counts = problem_counts()
     paper = answers["model"].isin(published["model"]) & answers["dataset"].isin(counts)
@@ -282,7 +282,7 @@ def in_panels(
     published: pd.DataFrame, drawn: pd.DataFrame, on: list[str]
 ) -> pd.DataFrame:
     """Return the `published` rows to draw in the panels of `drawn` (its column
-    `panel`). They are matched by the columns `on`, one of which is the data set.
+    `panel`). Rows are matched by the columns `on`, one of which is the data set.
 
     Each data set in `drawn` is paired with the same published data set, or with the
     published one of its kind (`LIKE`). All problems together (`MERGE`) are paired with

@@ -47,8 +47,8 @@ def collapse_start(text: str) -> int | None:
     """Return the index, from 0, of the character at which `text` begins to repeat one
     unit until the end (a collapse); None without a collapse.
 
-    The unit has at most 120 characters and is not blank. It is repeated at least 20
-    times over at least 400 characters. Blanks at the end of `text` are ignored.
+    The unit has at most 120 characters, is not blank, and is repeated at least 20 times
+    over at least 400 characters. Blanks at the end of `text` are ignored.
     """
     ending = text.rstrip()
     for length in range(1, LONGEST_UNIT + 1):
@@ -110,9 +110,9 @@ def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     programs (section 3.4 (i)), a row for each model, data set and perturbation. Each
     ratio is of sums over the same problems.
 
-    Columns: model, dataset, perturbation, problems, questions, times (the ratio), low,
-    high (interval at `confidence`, over questions). The table is empty if vanilla
-    programs were not asked. `answers` come from `with_reasoning`.
+    Columns: model, dataset, perturbation, problems, questions (clusters of problems),
+    times (the ratio), low, high (interval at `confidence`, over questions). The table
+    is empty if vanilla programs were not asked. `answers` come from `with_reasoning`.
     """
     columns = ["model", "dataset", "perturbation", "problems", "questions"]
     by = ["model", "dataset", "question", "problem"]
@@ -163,9 +163,10 @@ def token_points(
     """Return the two tables that `token_dots` draws: the points of `table`, the result
     of `reasoning_table`, and those of `published`, the result of `published_reasoning`.
 
-    The first has the columns model, panel, condition, cell, value (the average), low,
-    high, hollow (the maximum). The second has the same panels (`in_panels`), values and
-    maxima without intervals, and beside (the data set's name).
+    The first table has the columns model, panel, condition, cell (values that select
+    the answers), value (the average), low, high, hollow (the maximum). The second table
+    has the same panels (`in_panels`), values and maxima without intervals, and beside
+    (the data set's name).
     """
     drawn = named(table)
     theirs = in_panels(published, drawn, ["dataset"])
@@ -175,15 +176,15 @@ def token_points(
 
 def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
     """Return the p-value for the fit of a quadratic to the counts 0, 1, … at the places
-    `x` (n,), which begin at 0. It is small if the quadratic does not describe the
-    counts, and nan with fewer than four counts.
+    `x` (n,), which begin at 0. The p-value is small if the quadratic does not describe
+    the counts, and nan with fewer than four counts.
 
     Cumulative counts depend on each other, so a test of independent residuals is not
-    valid. The test compares the counts' largest distance from the quadratic with that
-    of simulated counts, drawn with `random`, from quadratics fitted to them. Simulated
-    counts follow a Poisson process whose rate is the quadratic's slope, conditional on
-    the last event. In simulations, the test rejects a true curve in about 5 of 100
-    studies.
+    valid. The test takes the largest distance of a count from the quadratic. It
+    compares this distance with that in simulated counts, drawn with `random`, from a
+    quadratic fitted to them. Simulated counts follow a Poisson process whose rate is
+    the quadratic's slope, conditional on the last event. In simulations, the test
+    rejects a true curve in about 5 of 100 studies.
     """
     places = np.asarray(x, dtype=float)
     if places.size < LEAST_POINTS:
@@ -235,10 +236,10 @@ class Collapse(NamedTuple):
 
 def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collapse:
     """Return, as `Collapse`, the longest response in `answers` that ends in endless
-    repetition; if none does, the response with most words of doubt.
+    repetition. If none does, return the response with most words of doubt.
 
-    `texts` is a dict from key to response. Failed requests, whose keys are missing from
-    it, are left out. Raises `ValueError` if no response is left.
+    `texts` is a dict from key to response. Failed requests, whose keys are missing in
+    `texts`, are left out. Raises `ValueError` if no response is left.
     """
     answers = answers[answers["key"].isin(list(texts))]
 
@@ -269,10 +270,10 @@ def growth_table(collapse: Collapse) -> pd.DataFrame:
     """Return a table with one row about the response `collapse` and the growth of its
     doubt.
 
-    Columns: model, problem, perturbation, tokens, collapse_at, doubts (number of words
-    of doubt), the least-squares fit c0 + c1 x + c2 x² of this number at token x (nan
-    with fewer than four points), and lack_of_fit_quadratic, the fit's p-value from
-    `lack_of_growth`.
+    Columns: model, problem, perturbation, tokens, collapse_at; doubts (number of words
+    of doubt); c0, c1, c2, the least-squares fit c0 + c1 x + c2 x² of this number at
+    token x (nan with fewer than four points); lack_of_fit_quadratic, the fit's p-value
+    from `lack_of_growth`.
     """
     row = collapse._asdict()
     del row["curve"], row["text"]
@@ -288,9 +289,9 @@ def growth_table(collapse: Collapse) -> pd.DataFrame:
 
 
 def collapse_headline(collapse: Collapse) -> str:
-    """Return the title of the figure of the response `collapse`. The title says which
-    share of the words of doubt comes in the second half of the text up to the last of
-    them, and whether the response ends in repetition."""
+    """Return the title of the figure of the response `collapse`: the share of its words
+    of doubt in the second half of the text up to the last of them, and whether the
+    response ends in repetition."""
     places = collapse.curve["tokens"][1:]
     if places.empty:
         return f"{collapse.model} writes no word of doubt"

@@ -34,8 +34,8 @@ CAPABLE = ["GPT-4o", "Claude-3.5-Sonnet-20241022"]
 
 def tables() -> dict[str, pd.DataFrame]:
     """Return the tables that the ledger compares with the paper's statements, as a dict
-    from name to table. They are the results of `recounted`, `by_size` and `averages`,
-    and `sizes`, the pairs of models in `by_size` (columns less, more)."""
+    from name to table: the results of `recounted`, `by_size` and `averages`, and
+    `sizes`, the pairs of models in `by_size` (columns less, more)."""
     sizes = by_size()
     return {
         "recounted": recounted(),
@@ -88,7 +88,7 @@ def averages() -> pd.DataFrame:
     16, each beside the recomputed average of the cells above it.
 
     Columns: table, mode, dataset, perturbation, mode_name, dataset_name (in words),
-    published (as printed), value (recomputed). Both numbers are in percentage points
+    published (as printed), value (recomputed). The two numbers are in percentage points
     for Tables 13 and 16, and in % of vanilla for Table 5.
     """
     axes = ("perturbation", "dataset")
@@ -162,7 +162,7 @@ def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
 
 def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
     """Yield the numbers about chains of thought. `lost` holds the models' losses with
-    them, in % of vanilla; `vanilla` is Pass@1 on unperturbed programs."""
+    chains of thought, in % of vanilla; `vanilla` is Pass@1 on unperturbed programs."""
     easier = vanilla["cot"] - vanilla["direct"]
     yield "vanilla, step by step - direct", "", easier.mean()
     misled = lost[MERGE][["MCC", "MPS"]].mean(axis=1)
@@ -174,9 +174,9 @@ def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
 
 
 def _thinking(lost: pd.DataFrame) -> Iterator[Number]:
-    """Yield the numbers about reasoning models as (name, reading, value). They are
-    computed from the leaderboard's Pass@1, the tokens of Table 4, and `lost`, the
-    losses of the other models with chains of thought."""
+    """Yield the numbers about reasoning models as (name, reading, value). The sources
+    are the leaderboard's Pass@1, the tokens of Table 4, and `lost`, the losses of all
+    other models with chains of thought."""
     scores = pass_at_1()
     scores = scores[~scores["label"].isin(lost.index)]
     key = ["dataset", "label"]

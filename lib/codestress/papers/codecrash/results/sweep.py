@@ -27,9 +27,9 @@ from .leaderboard import published_differences, registry_names
 
 def with_tokens(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
     """Return `answers` with the added column `tokens`, the length of the whole response
-    as the server counts it. If the server's count is missing, it is estimated at four
-    characters a token from the text in `texts` (a dict from key to response); nan
-    without both."""
+    as the server counts it. If the server's count is missing, the length is estimated
+    at four characters a token from the text in `texts` (a dict from key to response);
+    nan without both."""
     counted = answers["completion_tokens"].astype(float)
     lengths = {key: len(response.text) / 4 for key, response in texts.items()}
     return answers.assign(tokens=counted.fillna(answers["key"].map(lengths)))
@@ -57,8 +57,9 @@ SMALL = {
     "7 and 8 billion": ["llama-3.1-8b", "qwen2.5-7b"],
     "7 to 14 billion": ["llama-3.1-8b", "qwen2.5-7b", "qwen2.5-14b"],
 }
-"""Registry names of the open models that count as small, by reading of "small" (in
-numbers of model parameters). Sections 3.3 and 4.1 name no such models."""
+"""Dict from the reading of "small" (in numbers of model parameters) to the registry
+names of the open models that count as small. Sections 3.3 and 4.1 do not name the small
+models."""
 LARGER = [
     "llama-3.1-70b",
     "llama-3.1-405b",
@@ -77,12 +78,13 @@ def density_orders(
     """Return the differences between density 1 and vanilla programs (section 4.1),
     paired by problem: additional tokens, and the additional loss of small open models.
 
-    Columns: number (`tokens`: additional tokens; `small - larger`: how much more of
-    their vanilla score small open models lose than larger ones, in percentage points),
-    model (`open` for several), dataset, mode, perturbation, reading (key of `SMALL`:
-    the models that count as small; empty for tokens), value, low, high (interval at
-    `confidence`, over questions), questions, independent. `answers` come from
-    `with_tokens`, `rule` is the scoring rule.
+    The column number is `tokens` for additional tokens, or `small - larger`: how much
+    more of their vanilla score small open models lose than larger ones, in percentage
+    points. Further columns: model (`open` for several), dataset, mode, perturbation,
+    reading (key of `SMALL`: the models that count as small; empty for tokens), value,
+    low, high (interval at `confidence`, over questions), questions (clusters of
+    problems), independent. `answers` come from `with_tokens`, `rule` is the scoring
+    rule.
     """
     keys = [*PAIRED, "question"]
     score = f"value_{rule}"

@@ -19,11 +19,11 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
     in the study with the parameters `given`. There is a row for each data set,
     language, perturbation and density.
 
-    Columns: dataset, language, perturbation, density, problems, applied, unchanged,
-    refused, rejected (these four add up to problems), doubtful (applied although a rule
-    refuses the program), drawn_again (drawn more than once), sites (mean number of
-    changed places), left_out (number of problems that no condition uses), reasons (of
-    refusals and doubts, counted), why (of problems left out or rejected, cut to 500
+    Columns: dataset, language, perturbation, density; problems, applied, unchanged,
+    refused, rejected (the last four add up to problems); doubtful (applied although a
+    rule refuses the program); drawn_again (drawn more than once); sites (mean number of
+    changed places); left_out (number of problems that no condition uses); reasons (of
+    refusals and doubts, counted); why (of problems left out or rejected, cut to 500
     characters).
     """
     rows = []

@@ -27,12 +27,12 @@ def changed_verdicts(
     answers: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
     """Return how many problems change from all candidates right to all wrong, or the
-    reverse, for each perturbed condition in `answers`. Before the change are the
-    candidates for the vanilla (unperturbed) program.
+    reverse, for each perturbed condition in `answers`. Verdicts before the change are
+    those on the vanilla (unperturbed) program.
 
-    Columns: `CELL` (the condition), broken (right before, wrong after), right_before,
+    Columns: `CELL` (the condition); broken (right before, wrong after), right_before;
     share (broken / right_before, 0 to 1; nan if right_before is 0) with its interval
-    low, high (Wilson's, at `confidence`, questions as clusters), mended (wrong before,
+    low, high (Wilson's, at `confidence`, questions as clusters); mended (wrong before,
     right after), wrong_before. `rule` is the scoring rule. Raises `ParameterError` if
     no answers can be paired.
     """
