@@ -41,13 +41,14 @@ LOOKS: dict[str, Any] = {
     "incorrect": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
     UNANSWERED: {"facecolor": OTHER, "edgecolor": "#555555", "hatch": "...."},
 }
-"""Colours and hatch of the cells of a map, by kind."""
+"""Colours and hatch of the cells of an outcome map: a dict from kind (correct,
+incorrect, `UNANSWERED`) to options for Matplotlib."""
 
 
 def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
     """Draw a map of outcomes, and return the figure: a panel for each of `sources`
-    (published, regenerated), a row for each model, and the number of lines in the list
-    as x.
+    (published, regenerated), and a row for each model. The x axis is the number of
+    lines in the list.
 
     `sources` is a dict from title to table with the columns model, lines (in equal
     steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
@@ -113,12 +114,12 @@ def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, published: bool) -> None:
 
 def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """Draw accuracies with intervals, and return the figure: a panel for each table of
-    `sources`, a dict by title, and a row for each label in the table. `xlabel` names
-    the axis.
+    `sources`, a dict from title to table, and a row for each label in the table.
+    `xlabel` names the axis.
 
     A table has the columns label, condition, accuracy, low, high (0 to 1), and
     optionally cell (values that select the answers behind a row). A single condition is
-    drawn as bars. Several conditions are points of different shapes, every other
+    drawn as bars. Several conditions are points of different shapes, every second
     condition hollow. Conditions are grey if their name or the panel's title begins with
     `published`. The values stand on the right, in the order of the conditions.
     """
@@ -135,7 +136,7 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
 
 def _share_panel(ax: Axes, frame: pd.DataFrame, title: str) -> None:
     """Draw in the panel `ax` the accuracies of the table `frame` under each condition,
-    below `title`."""
+    and write `title` above."""
     labels = list(frame["label"].unique())
     conditions = list(frame["condition"].unique())
     percents = []

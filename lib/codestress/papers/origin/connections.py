@@ -57,8 +57,8 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
 
 
 def parse_links(text: str) -> list[Link]:
-    """Return the links in those parts of `text` that have the form `"A" is connected to
-    "B"`, as in the authors' list, a data set checked by its hash. Other text is
+    """Return the links in `text`: its parts of the form `"A" is connected to "B"`. The
+    text is the authors' list, a data set checked by its hash. All else in it is
     skipped."""
     return [Link(*words) for words in LINK.findall(text)]
 
@@ -129,6 +129,6 @@ def target_chain(links: Sequence[Link], hops: int) -> Sequence[Link]:
 
 
 def _target(links: Sequence[Link]) -> int:
-    """Return the index in `links` of the target chain's first link, found by its
-    origin. Raises `ValueError` if it is missing."""
+    """Return the index in `links` of the target chain's first link, the one with the
+    target's origin. Raises `ValueError` if there is none."""
     return [link.origin for link in links].index(TARGET[0])

@@ -47,9 +47,9 @@ def fit_decay(
 
 
 def certainty(means: Array, asked: Array) -> Array:
-    """Return the weights of squared errors, for the `means` of `asked` answers: one
-    over the variance of a share with one success and one failure added; 0 if nothing
-    was asked."""
+    """Return the weights of squared errors, for the `means` of `asked` answers. A
+    weight is one over the variance of a share with one success and one failure added; 0
+    if nothing was asked."""
     share = (means * asked + 1) / (asked + 2)
     return floats(asked / (share * (1 - share)))
 

@@ -15,8 +15,8 @@ from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, TALLEST, WRO
 
 def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
     """Draw outcomes against length, and return the figure: a panel for each label (a
-    model, or its published answers), and a bar for each length, with the interval of
-    the right answers.
+    model, or its published answers), and a bar for each length. The interval of the
+    right answers is drawn over each bar.
 
     `shares` has the columns label, published (bool), characters, accuracy, low, high (0
     to 1). `outcomes` has the columns label, text, characters, outcome, share. Outcomes

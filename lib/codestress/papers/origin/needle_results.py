@@ -57,8 +57,8 @@ def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Return the `Fall` of each model that was asked about the paper's shortest and
     longest text, a row for each, with intervals at `confidence`.
 
-    `counts` is a summary of paired cells with the columns model, text, characters,
-    accuracy and independent (number of independent answers).
+    `counts` is a summary of cells as in the paper, with the columns model, text,
+    characters, accuracy and independent (number of independent answers).
     """
     rows = []
     theirs = counts[counts["text"] != "own"].sort_values("characters")
@@ -115,10 +115,10 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
 
 
 def headline(points: pd.DataFrame) -> str:
-    """Return the title of a figure of accuracy against length. The title says how many
-    of the models asked here are right less often in the longest text than in the
-    shortest; for a single length it only names this length. `points` has the columns
-    label, published, characters, accuracy."""
+    """Return the title of a figure of accuracy against length: how many of the models
+    asked here are right less often in the longest text than in the shortest. If there
+    is only one length, the title only names it. `points` has the columns label,
+    published, characters, accuracy."""
     ours = points[~points["published"]]
     wide = ours.pivot_table("accuracy", "label", "characters")
     short, long = wide.columns[[0, -1]]

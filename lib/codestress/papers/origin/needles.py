@@ -2,8 +2,8 @@
 paper's texts, and the kit's own at any length.
 
 The paper's short prompts are cut from the paper's text, a data set. The kit's own texts
-are prose written for the kit and, for the listing, the source of an installed library
-(click, whose version the lock file pins), read at run time.
+are prose written for the kit. For the listing, they are the source of an installed
+library (click, whose version the lock file pins), read at run time.
 """
 
 import ast
@@ -40,7 +40,7 @@ class NeedleCell(NamedTuple):
     """Depth at which the planted part begins, as a share of the text (0 to 1);
     approximate for the kit's own texts."""
     paired: bool
-    """Whether length and depth are those of a cell of the paper."""
+    """Whether length and depth belong together as in a cell of the paper."""
     variant: int
     """Number, from 0, among the kit's own texts of that length; 0 for a published text.
     """
@@ -173,13 +173,14 @@ def paragraphs(name: str) -> list[str]:
 def _run_of(
     lengths: Sequence[int], wanted: int, variant: int, begins: Sequence[int]
 ) -> tuple[int, int]:
-    """Return the first index and the number of pieces of a run of neighbouring pieces
-    that is about `wanted` long; `lengths` are the pieces' sizes. A run begins at one of
-    the indices `begins`, and after the last piece it goes on with the first.
+    """Return the index of the first piece and the number of pieces of a run of
+    neighbouring pieces whose length is about `wanted`. `lengths` are the pieces'
+    lengths. A run begins at one of the indices `begins`, and after the last piece it
+    goes on with the first.
 
     Variant 0 takes the begin whose run is closest to `wanted`, variant 1 the second
-    closest, and so on, cyclically. Every length is thus met as well as the pieces
-    allow. Raises `DataError` if `wanted` exceeds all pieces together by more than 10 %.
+    closest, and so on, cyclically. The length is thus met as well as the pieces allow.
+    Raises `DataError` if `wanted` exceeds all pieces together by more than 10 %.
     """
     most = sum(lengths)
     if wanted > 1.1 * most:
@@ -225,8 +226,9 @@ def listing(characters: int, variant: int = 0) -> str:
 
 def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
     """Return `shown`, the lines of a listing, with the functions `planted` (source
-    texts) inserted near their places in `LISTING_PLACES`. Each stands before or after
-    another function and is indented like that function. `shown` itself is changed."""
+    texts) inserted near their places in `LISTING_PLACES`. A planted function stands
+    before or after another function and is indented like that function. The list
+    `shown` itself is changed."""
     indents = {}
     for node in _functions(ast.parse("\n".join(shown))):
         indents[(node.end_lineno or 0) + 1] = node.col_offset

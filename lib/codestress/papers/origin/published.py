@@ -16,7 +16,8 @@ from codestress.report.published import read_published
 
 BLOCKS = {"p": 1, "p_3": 3, "p_6": 6}
 """Dict from the column of a test's p-values to the number of neighbouring sizes that
-change sides together in the test. The first test treats sizes as independent."""
+change sides together in the test. The test with the column p treats sizes as
+independent."""
 LISTS = {
     "d = 1": "fig01",
     "d = 15": "fig02",
@@ -59,16 +60,17 @@ def outcomes() -> pd.DataFrame:
 
 
 def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Return comparisons of two lists at the same sizes (shuffled or in order, up or
-    down, 15 lines apart or adjacent), a row for each comparison and model. `table` is
-    the result of `outcomes()`; p-values have Holm's correction within each comparison.
+    """Return comparisons of two lists at the same sizes, a row for each comparison in
+    `PAIRED` (shuffled or in order, up or down, 15 lines apart or adjacent) and each
+    model. `table` is the result of `outcomes()`; Holm's correction is within each
+    comparison.
 
-    Columns: comparison, model, first, second (numbers of `sizes` at which each list is
-    correct), sizes, only_second, only_first (numbers of sizes at which only that list
-    is correct), difference with its interval low, high at `confidence` (second - first,
-    -1 to 1), p (McNemar's exact test), p_holm, decided (whether p_holm is below
-    `LEVEL`). Each test of `BLOCKS` has its p-value, such as p_3, and the corrected one,
-    such as p_3_holm.
+    Columns: comparison, model; sizes (their number), first, second (numbers of sizes at
+    which each list is correct); only_second, only_first (numbers of sizes at which only
+    that list is correct); difference with its interval low, high at `confidence`
+    (second - first, -1 to 1); p (McNemar's exact test), p_holm, decided (whether p_holm
+    is below `LEVEL`). Each test of `BLOCKS` has its p-value, such as p_3, and the
+    corrected one, such as p_3_holm.
     """
     rows = []
     for comparison, names in PAIRED.items():

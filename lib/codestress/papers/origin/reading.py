@@ -50,9 +50,9 @@ def find_origin(reading: Reading, prefill: str) -> str | None:
 
 def review_code(reading: Reading, prefill: str) -> str | None:
     """Return the reader's answer to a question about inefficient functions: at most six
-    functions whose kept lines waste work (trial division, work undone at once); without
-    any, the first two functions. Return None for any other question. `prefill` is the
-    beginning of the answer, already written."""
+    functions whose kept lines waste work (trial division, work undone at once). If
+    there are none, the answer names the first two functions. Return None for any other
+    question. `prefill` is the beginning of the answer, already written."""
     if "most inefficient functions" not in reading.question:
         return None
     functions: list[tuple[str, list[str]]] = []
@@ -115,9 +115,9 @@ def decrypt(reading: Reading, prefill: str) -> str | None:
 
 def take_hint(reading: Reading, prefill: str) -> str | None:
     """Return, as the reader's answer, the kept sentence before the hint. The hint is a
-    sentence that promises money for this sentence as a response. Return None if the
-    hint was not kept, or nothing before it. `prefill` is the beginning of the answer,
-    already written."""
+    sentence that promises money for the sentence before it as a response. Return None
+    if the hint was not kept, or nothing before it. `prefill` is the beginning of the
+    answer, already written."""
     for (_, before), (_, text) in pairwise(reading.kept):
         # The paper's short prompt has the article, the authors' long prompt does not.
         if re.search(r"if used as (?:a )?response for this text", text):

@@ -27,8 +27,8 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     (params/published/origin.json), a row for each; empty if the figure has none.
 
     Columns: label (the paper's name of the model), model (the registry's name),
-    correct, n, d, characters, depth and bar (in %; each of these four nan if the figure
-    lacks it), condition, published (True), accuracy, low, high (0 to 1; Wilson's
+    correct, n; d, characters, depth, bar (in %; each of these four nan if the figure
+    lacks it); condition, published (True); accuracy, low, high (0 to 1; Wilson's
     interval at `confidence`, from the counts), percent (0 to 100).
     """
     numbers = published_numbers(artefact)
@@ -73,9 +73,9 @@ def with_pairs(
     summary: pd.DataFrame, answers: pd.DataFrame, artefact: str, rule: str
 ) -> pd.DataFrame:
     """Return a copy of `summary`, a table of one condition with a row for each model,
-    with the added columns `pair_low` and `pair_high`. These are the ends of the 95 %
-    interval of the regenerated minus the published accuracy, paired over the sizes of
-    the list (-1 to 1).
+    with the added columns `pair_low` and `pair_high`. They hold the ends of the 95 %
+    interval of a difference: the regenerated minus the published accuracy, paired over
+    the sizes of the list (-1 to 1).
 
     The regenerated accuracy comes from `answers` under the scoring rule `rule`, the
     published one from the figure `artefact`. The interval is nan if the paper does not
@@ -127,14 +127,15 @@ SOURCES = {
     "regenerated, shuffled": "regenerated here, shuffled",
     "regenerated, in order": "regenerated here, in order",
 }
-"""Titles of the panels of an outcome map, by source, in the order of the panels."""
+"""Dict from source to the title of its panel in an outcome map, in the order of the
+panels."""
 
 
 def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Return the outcome at every size of the list for the figure `artefact`, published
     and regenerated, the best models of each source first. A size that was asked several
     times is correct if more than half of its `answers` are, else it has their most
-    frequent other outcome under the scoring rule `rule`.
+    frequent other outcome, under the scoring rule `rule`.
 
     Columns: source (a key of `SOURCES`), model, lines, outcome, and cell (column values
     that select the answers; missing for published outcomes). Published sizes beyond the
@@ -174,8 +175,9 @@ def _most(outcomes: pd.Series) -> str:
 
 
 def largest(values: pd.Series, where: str) -> str:
-    """Return a text with the largest of `values`, without decimals, the words `where`,
-    the label of this value, and how many more labels have it."""
+    """Return a text with the largest of `values`, without decimals, followed by the
+    words in `where`, the label of this value, and how many more labels have the same
+    value."""
     most = values.max()
     labels = values.index[values == most].unique()
     best = "".join(labels[:1])

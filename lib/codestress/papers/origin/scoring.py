@@ -26,8 +26,8 @@ def score_strict(response: Response, expected: str) -> Score:
     `FINAL ANSWER:` is `expected`, ignoring case. `workbenches` and `workbench or dad`
     are wrong.
 
-    The outcome is unparsable if there is no such word, or if it has other signs than
-    `WORDS` allows. It is truncated if the answer was cut off before or in the word.
+    The outcome is unparsable if this word is missing, or has signs that `WORDS` does
+    not allow. The outcome is truncated if the answer was cut off before or in the word.
     Refused responses score 0.
     """
     if early := unanswered(response):
@@ -47,10 +47,10 @@ def score_strict(response: Response, expected: str) -> Score:
 
 
 def score_reference(response: Response, expected: str) -> Score:
-    """Return the score (1 or 0) of `response` under the rule of the authors' harness.
-    It is correct if it contains, anywhere, `answer`, colons and spaces, an optional
-    quote, then the word `expected`. Else it is incorrect, or truncated if it was cut
-    off; refused responses score 0.
+    """Return the score (1 or 0) of `response` under the rule of the authors' harness. A
+    response is correct if it contains, anywhere, `answer`, colons and spaces, an
+    optional quote, then the word `expected`. Otherwise it is incorrect, or truncated if
+    it was cut off; refused responses score 0.
 
     The rule misses `**FINAL ANSWER:** workbench` and a word on the next line, and
     accepts `workbenches`. The kit keeps this rule for comparison with `score_strict`.
@@ -80,8 +80,9 @@ def score_inefficient_code(response: Response, listing: str) -> Score:
     (the code as text).
 
     The score's `detail` is `both`, `one`, `none` or `indiscriminate`. An indiscriminate
-    answer names both and more than half of the other functions (and more than three),
-    so it singles out nothing. The detail of a refused or empty answer is `refused`.
+    answer names both functions and more than half of the other functions (and more than
+    three), so it singles out nothing. The detail of a refused or empty answer is
+    `refused`.
     """
     if early := unanswered(response, "refused"):
         return early
@@ -114,9 +115,9 @@ CLUE = {
 
 
 def score_clue(response: Response) -> Score:
-    """Return the score (1 or 0) of section 6.2 (a clue to a ciphertext): correct if
-    `response` decrypts the text, or tries to and finds a Caesar cipher with a shift of
-    3.
+    """Return the score (1 or 0) of section 6.2 (a clue to a ciphertext). A response is
+    correct if it decrypts the text, or tries to and finds a Caesar cipher with a shift
+    of 3.
 
     The score's `detail` is `solved`, `attempted` (tried to decrypt, but failed),
     `cipher noticed` or `nothing noticed`; `refused` for a refused or empty answer.
@@ -137,9 +138,9 @@ def score_clue(response: Response) -> Score:
 
 
 def score_unlock(response: Response) -> Score:
-    """Return the score (1 or 0) of section 6.3: correct if the whole of `response` is
-    the sentence `Microbes are small`, ignoring quotes, punctuation, case and markup
-    (tags, bold type, a label).
+    """Return the score (1 or 0) of section 6.3. A response is correct if the whole of
+    it is the sentence `Microbes are small`, ignoring quotes, punctuation, case and
+    markup (tags, bold type, a label).
 
     The score's `detail` is `said it`, `mentioned it` (the sentence among other words,
     or the reward for it) or `nothing noticed`; `refused` for a refused or empty answer.

@@ -182,8 +182,8 @@ def token_counts(given: Experiment, size: str = "lines") -> pd.DataFrame:
     """Return the number of tokens of the user message of each trial of `given`.
     Columns: the factor named by `size`, tokens.
 
-    The table is empty if the package tiktoken is missing, or its vocabulary in the
-    folder TIKTOKEN_CACHE_DIR: nothing is downloaded.
+    The table is empty if the package tiktoken, or its vocabulary in the folder
+    TIKTOKEN_CACHE_DIR, is missing: nothing is downloaded.
     """
     rows = []
     known = Path(os.environ.get("TIKTOKEN_CACHE_DIR", "")) / VOCABULARY

@@ -35,7 +35,7 @@ from .scoring import (
 
 
 def _nonzero(d: int) -> int:
-    """Return the distance `d`. Raises `ValueError` if it is 0."""
+    """Return the distance `d`. Raises `ValueError` if `d` is 0."""
     if d == 0:
         raise ValueError("two links cannot stand on one line: use -15 to -1 or 1 to 15")
     return d
@@ -118,8 +118,8 @@ class Chains(Interval, Experiment):
 
     @model_validator(mode="after")
     def _one_list(self) -> Self:
-        """Return the parameters. Raises `ValueError` if the authors' list cannot give
-        all lists that they name."""
+        """Return the parameters. Raises `ValueError` if they name the authors' list
+        together with several lists, or with chains of more than two links."""
         if self.words == "authors" and (self.lists > 1 or self.hops != 2):
             raise ValueError(
                 "words = 'authors' is one list of chains with 2 links: use lists = 1 and hops = 2"
@@ -142,7 +142,7 @@ class Chains(Interval, Experiment):
 
         Item i of each combination has `first + i * step` lines, below `lines_below`.
         Here, `first` is the larger of `first_lines` and the number of lines that the
-        target chain spans. Items are paired between combinations by list and i.
+        target chain spans. Combinations are paired by list and i.
         """
         conditions = product(self.wording, self.shuffled, self.d, range(self.lists))
         for wording, shuffled, d, number in conditions:
@@ -263,8 +263,9 @@ class NeedleInHaystack(Interval, Experiment):
 
     @model_validator(mode="after")
     def _texts(self) -> Self:
-        """Return the parameters. Raises `ValueError` if they name texts that cannot be
-        asked together."""
+        """Return the parameters. Raises `ValueError` if they name the kit's own texts
+        together with published texts, or, without `grid`, unequal numbers of lengths
+        and depths."""
         if not self.grid and len(self.depth) != len(self.characters):
             raise ValueError(
                 "grid = false: each of characters needs its own depth: as many of one as of the other"
