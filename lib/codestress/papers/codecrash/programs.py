@@ -152,9 +152,9 @@ def checked_problems(
     source: str, language: Language, n_problems: int, translations: str, seed: int
 ) -> tuple[list[Checked], dict[str, str]]:
     """Return the usable problems of `source` in `language`, as `Checked` with their
-    executions, and a dict from the id of each unusable problem to its fault in words. A
-    program is unusable if it does not parse, does not return its recorded output, or
-    does not behave the same twice.
+    executions, and a dict from the id of each unusable problem to its fault. A program
+    is unusable if it does not parse, does not return its recorded output, or does not
+    behave the same twice.
 
     `source` is an entry of `SOURCES` or a custom set (params/problems.yaml).
     `n_problems` takes only the first ones; 0 takes all, or 800 generated ones.

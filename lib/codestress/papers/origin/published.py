@@ -61,8 +61,8 @@ def outcomes() -> pd.DataFrame:
 
 def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Return comparisons of two lists at the same sizes, a row for each comparison in
-    `PAIRED` (shuffled or in order, up or down, 15 lines apart or adjacent) and each
-    model. `table` is the result of `outcomes()`; Holm's correction is within each
+    `PAIRED` and each model: shuffled or in order, up or down, 15 lines apart or
+    adjacent. `table` is the result of `outcomes()`; Holm's correction is within each
     comparison.
 
     Columns: comparison, model; sizes (their number), first, second (numbers of sizes at

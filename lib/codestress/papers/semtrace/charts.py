@@ -29,12 +29,12 @@ from codestress.types import Prompt
 
 def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     """Draw accuracy against the position of the target in its context (Figures 1 to 4
-    and 7 to 10), and return the figure. Each row and column has a panel, each model a
-    curve with its interval; all panels have one scale.
+    and 7 to 10), and return the figure. There is a panel for each row and column, and a
+    curve with its interval for each model; all panels have one scale.
 
     `points` has the columns model, row, column (labels of the panels), depth, shown
-    (the value drawn), low, high (all 0 to 1). `ylabel` names the value; it follows the
-    row's label on the axis.
+    (the value drawn), low, high (all 0 to 1). `ylabel` names the value, after the row's
+    label on the axis.
     """
     models = points["model"].unique()
     rows = points["row"].unique()
@@ -63,12 +63,12 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
 
 def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     """Draw accuracies without distractors (Tables 1 and 2), and return the figure: a
-    panel for each kind of question, a row for each model. The paper's numbers stand in
+    panel for each kind of question, a row for each model. The paper's numbers are in
     the same rows, grey and hollow.
 
-    Both tables have the columns label (model), condition (data set, and whether lines
-    have keys if this varies), accuracy, low, high (0 to 1). `regenerated` may also have
-    `cell`.
+    `regenerated` and `published` have the columns label (model), condition (data set,
+    and whether lines have keys if this varies), accuracy, low, high (0 to 1).
+    `regenerated` may also have `cell` (values that select the answers behind a row).
     """
     parts = [regenerated.assign(paper=False), published.assign(paper=True)]
     table = pd.concat(parts, ignore_index=True)
@@ -154,7 +154,7 @@ def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
 
 def _page(prompt: Prompt) -> str:
     """Return the text of the last message of `prompt`, long lines wrapped at 58
-    characters. If the prompt has a `prefill` (the beginning of the answer), it follows.
+    characters. The `prefill` (the beginning of the answer) follows, unless it is empty.
     """
     text = prompt.messages[-1].content
     if prompt.prefill:

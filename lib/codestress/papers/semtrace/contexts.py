@@ -46,10 +46,10 @@ def trace_problems(
     of sums x + y, an input x, and the output. Each problem depends only on `seed`,
     `digits`, `digits_of` and its number.
 
-    The input x has `digits` digits; an assignment adds y, uniform in [-10^digits,
-    10^digits - 1]. The paper prints this range for two digits, and does not say which
-    numbers have more digits (section 3.3). `digits_of` names the number with `digits`
-    digits: "x", "y" (the second number then has two) or "both".
+    The input x has `digits` digits; each assignment adds its own y, uniform in
+    [-10^digits, 10^digits - 1]. The paper prints this range for two digits, and does
+    not say which numbers have more digits (section 3.3). `digits_of` names the number
+    with `digits` digits: "x" or "y" (the other number then has two), or "both".
     """
     x_beyond = y_beyond = 10**digits
     if digits_of == "x":
@@ -100,9 +100,9 @@ does not match."""
 @cache
 @noted
 def distractors(source: Distractors) -> tuple[str, ...]:
-    """Return the source texts of all functions of `source` (`installed`, `cosqa` or
-    `codesearchnet`) whose length in characters lies between the source's quartiles, in
-    a fixed order.
+    """Return the source texts of the functions of `source` (`installed`, `cosqa` or
+    `codesearchnet`) whose length in characters lies between the quartiles of all its
+    functions. The order is fixed.
 
     Left out are functions that use the name `f`, which every target has, functions that
     do not parse, and duplicates. Raises `DataError` if the source's data set is
@@ -140,8 +140,8 @@ def _written_alike(source: Distractors) -> Iterator[str]:
 
 
 def _installed() -> Iterator[str]:
-    """Yield the functions and methods, without decorators, of the packages that the
-    lock file pins."""
+    """Yield the functions and methods of the packages that the lock file pins, except
+    those with decorators."""
     for package in PACKAGES:
         for text in installed_modules(package).values():
             lines = text.split("\n")
@@ -156,7 +156,8 @@ def distractor_context(
     problem: str, count: int, source: Distractors, tokens: int | None, seed: int
 ) -> tuple[str, ...]:
     """Return the source texts of the first `count` distractors of the problem with the
-    id `problem`, drawn from `source` with `seed` and this id; empty if `count` is 0.
+    id `problem`; empty if `count` is 0. The distractors are drawn from `source` with
+    `seed` and this id.
 
     If `tokens` is not None, the number of functions is chosen so that all together have
     about `count * tokens` tokens. Raises `ParameterError` if the source has too few
@@ -230,9 +231,10 @@ class Mixture(NamedTuple):
 
 
 def target_index(position: int, positions: int, distractors: int) -> int:
-    """Return how many of the `distractors` (a count) stand before the target at the
-    index `position` (from 0) among `positions` equally spaced positions: round(i * n /
-    10) for index i of 11. The result is 0 if there is only one position."""
+    """Return how many of the `distractors` (a count) stand before the target at one of
+    `positions` equally spaced positions: round(i * n / 10) for index i of 11.
+    `position` is the index of the position, from 0. The result is 0 if there is only
+    one position."""
     if positions == 1:
         return 0
     return round(position * distractors / (positions - 1))
@@ -246,15 +248,15 @@ def mix(
     fragments: int = 1,
     blank_between: bool = True,
 ) -> Mixture:
-    """Return the `Mixture` of `functions`. The target, the first of them, is put among
-    the other functions, whose order is kept, at index `position` (from 0) of
-    `positions` equally spaced positions.
+    """Return the `Mixture` of `functions`: the first of them, the target, is put among
+    the other functions, whose order is kept. The target stands at the index `position`
+    (from 0) of `positions` equally spaced positions.
 
-    `fragments` cuts the target between lines into that many parts of nearly equal
-    length, at most one for each line. Each part stands at the same relative position in
-    its own stretch of the context, so one fragment is the paper's contiguous block.
-    `blank_between` puts an empty line between functions; otherwise nothing stands
-    there.
+    `fragments` is the number of parts of nearly equal length into which the target is
+    cut, between lines, at most one for each line. Each part stands at the same relative
+    position in its own stretch of the context, so one fragment is the paper's
+    contiguous block. `blank_between` puts an empty line between functions; otherwise
+    nothing stands there.
     """
     target, *others = functions
     lines = target.text.split("\n")
@@ -284,9 +286,9 @@ def mix(
 @lru_cache(maxsize=64)
 def line_keys(problem: str, codes: tuple[str, ...], seed: int) -> list[list[str]]:
     """Return a unique key of six hexadecimal digits for every line that `mix` can put
-    out. There is a list for each of `codes` (the program of the problem with the id
-    `problem`, then its distractors): the keys of its lines, then of the lines behind
-    its parts.
+    out. `codes` are the program of the problem with the id `problem`, then its
+    distractors. For each of them there is a list: the keys of its lines, then of the
+    lines behind its parts.
 
     The keys are drawn with `seed`, id and program. A function's keys do not depend on
     later functions, so larger contexts begin with the same keys.
@@ -311,7 +313,7 @@ def line_keys(problem: str, codes: tuple[str, ...], seed: int) -> list[list[str]
 
 Separator = Literal["space", "colon", "tab"]
 SEPARATORS = {"space": " ", "colon": ": ", "tab": "\t"}
-"""Text between a key and its line, by name."""
+"""Dict from the name of a separator to the text between a key and its line."""
 
 
 def with_keys(

@@ -46,9 +46,10 @@ Counts = Annotated[
     Field(min_length=1, description="unrelated functions around the target"),
 ]
 Matched = Literal["count", "tokens"]
-"""Quantity in which a context is as long as the paper's."""
+"""Quantity in which a context equals the paper's: number of functions, or length in
+tokens."""
 AVERAGE = {"matched": "tokens", "distractor_tokens": 200}
-"""Parameters of contexts as long as functions of the paper's average length make them.
+"""Parameters that make contexts as long as functions of the paper's average length do.
 """
 
 
@@ -156,9 +157,9 @@ class Contexts(Begun):
         """Yield the trials of every task on every problem, at every position in every
         context. SemTrace is only asked for outputs.
 
-        A problem has the same distractors in the same order in all trials (unless
-        `redrawn`, which draws others at each position), and its 20 distractors are the
-        first of its 40. Without distractors there is only one position.
+        A problem has the same distractors in the same order in all trials, unless
+        `redrawn`, which draws others at each position. Its 20 distractors are the first
+        of its 40. Without distractors there is only one position.
         """
         for dataset in self.problems:
             tasks = self.tasks
@@ -175,8 +176,8 @@ class Contexts(Begun):
 
     def places_of(self, tasks: Sequence[str]) -> Iterator[dict[str, Scalar]]:
         """Yield the factors of each place at which the target is asked for, task by
-        task. Their keys: task, qac, keys (whether lines have keys), distractors
-        (number), position (index from 0), depth (0 to 1)."""
+        task: a dict with the keys task, qac, keys (whether lines have keys),
+        distractors (number), position (index from 0), depth (0 to 1)."""
         last = max(self.positions - 1, 1)
         for task, qac in product(tasks, self.qac):
             keys = self.keys
@@ -236,7 +237,7 @@ class Contexts(Begun):
     ) -> Mixture:
         """Return the program of `problem` at the index `position` (from 0) among its
         distractors, each line after its key if `keyed`. `count` is the requested number
-        of distractors; with `matched` "tokens" it stands for a length."""
+        of distractors; with `matched` "tokens", the count is converted to a length."""
         tokens = self.distractor_tokens if self.matched == "tokens" else None
         drawn_for = problem.id
         if self.redrawn:
@@ -280,7 +281,7 @@ class Contexts(Begun):
 
     def query(self, problem: Problem, task: str) -> dict[str, str]:
         """Return the values that fill in the templates of `task` for `problem`, as a
-        dict by placeholder. They are input and output for a prediction, and the keys
+        dict from placeholder to text: input and output for a prediction, the keys
         start, end and key for a retrieval."""
         if task not in RETRIEVAL:
             return predicted(problem)
@@ -300,8 +301,8 @@ class Questions(Contexts, Resampled):
 
 
 class Positions(Questions):
-    """Parameters of figures by the position of the target: those of `Questions`, and
-    what is drawn."""
+    """Parameters of figures of scores at each position of the target: those of
+    `Questions`, and what is drawn."""
 
     show: Literal["accuracy", "unresolved"] = Field(
         "accuracy",
@@ -313,8 +314,8 @@ class Positions(Questions):
 
 
 class Recall(Contexts):
-    """Parameters of lexical against semantic recall, by model (section 3.3): those of
-    `Contexts`, and its `places`, the positions that count."""
+    """Parameters of the comparison of lexical and semantic recall over models (section
+    3.3): those of `Contexts`, and its `places`, the positions that count."""
 
     OPEN = (*Contexts.OPEN, "places")
 

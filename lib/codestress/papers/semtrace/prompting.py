@@ -61,8 +61,8 @@ class Begun(Interval, Experiment):
 
     def begun(self, task: str, values: Mapping[str, str]) -> str:
         """Return the beginning of the assistant's turn for `task`, filled in with
-        `values` (a dict from placeholder to text). It is empty if the model writes the
-        beginning (`prefill` is "user")."""
+        `values` (a dict from placeholder to text). The result is empty if the model
+        writes the beginning (`prefill` is "user")."""
         if self.prefill == "user":
             return ""
         return filled(f"{task}.prefill", values)
@@ -130,5 +130,5 @@ def problems_of(
 
 def predicted(problem: Problem) -> dict[str, str]:
     """Return the values that fill in the templates of predictions for `problem`, as a
-    dict by placeholder."""
+    dict from placeholder to text."""
     return {"input": problem.arguments, "output": problem.output}

@@ -63,13 +63,14 @@ def retrieve_function(reading: Reading, prefill: str) -> str | None:
 
 
 def predict_output(reading: Reading, prefill: str) -> str | None:
-    """Return the reader's answer to a question about an output, worked out from the
-    kept lines of the function for the arguments in `prefill`, the beginning of the
-    answer. Return None if `prefill` belongs to another question.
+    """Return the reader's answer to a question about an output. The answer is worked
+    out from the kept lines of the function, for the arguments in `prefill`, the
+    beginning of the answer. Return None if `prefill` belongs to another question.
 
-    A SemTrace list is computed by hand: an element whose assignment was not kept stays
-    0, and a verbose reader sometimes leaves the sums uncomputed. Other functions are
-    run. If nothing was kept or the run fails, the answer is the first argument.
+    A SemTrace list is computed without running the function: an element whose
+    assignment was not kept stays 0, and a verbose reader sometimes leaves the sums
+    uncomputed. Other functions are run. If nothing was kept or the run fails, the
+    answer is the first argument.
     """
     asked = re.search(r"assert f\((.*)\) ==$", prefill, re.S)
     if not asked:
@@ -102,9 +103,9 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
 
 def predict_input(reading: Reading, prefill: str) -> str | None:
     """Return the reader's answer to a question about an input: the first of
-    `likely_inputs` for which the kept lines of the function return the output in
-    `prefill`, the beginning of the answer. If none does, the answer is this output.
-    Return None if `prefill` belongs to another question."""
+    `likely_inputs` for which the kept lines of the function return the output. The
+    output stands in `prefill`, the beginning of the answer; it is the answer if no
+    input returns it. Return None if `prefill` belongs to another question."""
     asked = re.search(r"assert (.*) == f\($", prefill, re.S)
     if not asked:
         return None
@@ -208,7 +209,7 @@ def _call(lines: Sequence[str], arguments: str, source: Source) -> Program:
 
 def parameters(function: Sequence[str]) -> int:
     """Return the number of parameters in the head of a function, the first of its lines
-    `function` (number of commas + 1, so 1 for `f()`); 1 without lines."""
+    `function`; 1 without lines. It is the number of commas + 1, so 1 for `f()`."""
     _, _, written = "".join(function[:1]).partition("(")
     return written.count(",") + 1
 

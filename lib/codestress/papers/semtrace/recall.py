@@ -29,9 +29,9 @@ from codestress.types import Outcome, Response, Score
 def score_output_completion(
     problem: Problem, response: Response, begun: str, rule: ReadingRule = "first_fence"
 ) -> Score:
-    """Return the score (1 or 0) of an output predicted in `response`. It is correct if
-    the value after `assert f(…) ==` equals the output of `problem` in value and type,
-    and unparsable if no value can be read.
+    """Return the score (1 or 0) of an output predicted in `response`. The outcome is
+    correct if the value after `assert f(…) ==` equals the output of `problem` in value
+    and type, and unparsable if no value can be read.
 
     `begun` is the prefill (may be empty), `rule` the part of the completion that is
     read. A refusal scores 0. An incorrect value in a completion that was cut off before
@@ -84,9 +84,9 @@ def score_partial_trace(
 def score_input_completion(
     problem: Problem, response: Response, begun: str, rule: ReadingRule = "first_fence"
 ) -> Score:
-    """Return the score (1 or 0) of the arguments predicted in `response`. They are
-    correct if the program of `problem` returns its output for them, so several inputs
-    can be correct.
+    """Return the score (1 or 0) of the arguments predicted in `response`. The outcome
+    is correct if the program of `problem` returns its output for the arguments, so
+    several inputs can be correct.
 
     The outcome is unparsable if the call is not closed, or truncated if the completion
     was also cut off. `begun` is the prefill, `rule` the part of the completion that is
@@ -114,7 +114,7 @@ SCORERS = {
     "input_prediction": score_input_completion,
     "output_prediction": score_output_completion,
 }
-"""Scorers of predictions, by task."""
+"""Dict from task to scorer of its predictions."""
 
 
 def _ended(text: str) -> str:
@@ -130,9 +130,9 @@ def score_retrieval(
     separator: str = " ",
 ) -> Score:
     """Return the score (1 or 0) of the block retrieved in `response`, which continues
-    the prefill `begun`. It is correct if the block equals `lines` to the character:
-    either all without keys, or each with its key of `keys` and `separator` (an empty
-    key means that the line has none).
+    the prefill `begun`. The block is correct if it equals `lines` to the character:
+    either all without keys, or each with its key of `keys` and `separator`. An empty
+    key means that the line has none.
 
     The outcome is unparsable if no fence closes the block, or truncated if the response
     was also cut off. Only line breaks before the closing fence are stripped;

@@ -1,7 +1,6 @@
 """Studies of Sense and Sensitivity by name: what models recall of code, and what they
-understand, in long contexts (semtrace). This module itself defines those that send no
-requests: the prompts (appendix J) and the tables from the model registry (appendices F
-and G)."""
+understand, in long contexts (semtrace). Studies that send no requests are defined here:
+the prompts (appendix J) and the tables from the model registry (appendices F and G)."""
 
 from typing import Annotated, Literal, get_args
 

@@ -34,8 +34,8 @@ CAPABLE = ["GPT-4o", "Claude-3.5-Sonnet-20241022"]
 
 def tables() -> dict[str, pd.DataFrame]:
     """Return the tables that the ledger compares with the paper's statements, as a dict
-    from name to table: the results of `recounted`, `by_size` and `averages`, and
-    `sizes`, the pairs of models in `by_size` (columns less, more)."""
+    from name to table. Three are the results of `recounted`, `by_size` and `averages`;
+    `sizes` has the pairs of models in `by_size` (columns less, more)."""
     sizes = by_size()
     return {
         "recounted": recounted(),

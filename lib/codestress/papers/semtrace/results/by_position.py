@@ -48,11 +48,11 @@ def accuracy_by_position(answers: pd.DataFrame, given: Questions) -> pd.DataFram
     digits, qac, keys, metric), number of distractors and position. `given` has the
     scores (`metrics`), the confidence level, the number of resamples and the seed.
 
-    Columns besides these: depth and the columns of `summarize`. `relative`,
-    `relative_low` and `relative_high` are shares of the curve's own maximum. They are
-    nan if the maximum is 0, or if no problem was asked at all positions. Their
-    intervals come from resamples of problems and count the error of the maximum too.
-    `unresolved` is the number of answers in which arithmetic was left.
+    Columns besides these: depth and the columns of `summarize`; `relative`,
+    `relative_low` and `relative_high`; `unresolved`, the number of answers in which
+    arithmetic was left. The `relative` accuracy is a share of the curve's own maximum,
+    nan if the maximum is 0 or no problem was asked at all positions. Its interval comes
+    from resamples of problems and counts the error of the maximum too.
     """
     by = [*CURVE, "position", "depth"]
     parts = []
@@ -151,16 +151,17 @@ in the same order, in percentage points or in % of the best position."""
 
 def dips(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """Return the dip in the middle and the largest drop over positions in `answers`, a
-    row for each curve (model, dataset, task, digits, qac, keys, number of distractors)
-    and metric. The dip is the mean of both ends minus the mean of the middle third; the
-    drop is the best position minus the worst.
+    row for each curve and metric. A curve is a model, dataset, task, digits, qac, keys
+    and number of distractors. The dip is the mean of both ends minus the mean of the
+    middle third; the drop is the best position minus the worst.
 
     Columns besides these, in percentage points: dip_points, dip_low, dip_high,
-    drop_points, drop_low, drop_high, drop_without_effect. In % of the best position:
-    dip_relative_pct, drop_relative_pct, drop_relative_low, drop_relative_high. Further:
-    p_value (of a U-shape), problems. Only problems that were asked at all positions
-    count; with fewer than three positions the numbers are nan. `given` has the metrics,
-    the confidence level, the number of resamples and the seed.
+    drop_points, drop_low, drop_high, drop_without_effect (the drop that noise alone
+    makes). In % of the best position: dip_relative_pct, drop_relative_pct,
+    drop_relative_low, drop_relative_high. Further: p_value (of a U-shape), problems.
+    Only problems that were asked at all positions count; with fewer than three
+    positions the numbers are nan. `given` has the metrics, the confidence level, the
+    number of resamples and the seed.
     """
     rows = []
     for curve, cells, random in _cells(answers, given, "dip"):
@@ -176,14 +177,14 @@ def dips(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
 
 
 def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> str:
-    """Return the title of the figure by position. If `queries`, the result of
+    """Return the title of the figure of scores by position. If `queries`, the result of
     `factor_differences()`, is not empty, the title says in how many comparisons the
     query before the code has a clear effect.
 
     Otherwise the title names the models that are clearly less accurate in the middle
     than at both ends, from `dips`, the result of `dips()`. The loss is in percentage
     points or, if `relative`, in % of the best position. A model's curves are tests of
-    one family: each p-value is multiplied by their number.
+    one family: each p-value is multiplied by the number of curves.
     """
     if len(queries):
         return clear_effect("the query before the code", queries)
@@ -214,9 +215,9 @@ def factor_differences(
     answers: pd.DataFrame, factor: str, by: list[str], given: Questions
 ) -> pd.DataFrame:
     """Return the comparison of the answers with the two values of the column `factor`,
-    True minus False, on the same problems at the same positions. The factor is the
-    query on both sides or not (`qac`, appendix C), or keys before lines or not (`keys`,
-    appendix D).
+    True minus False, on the same problems at the same positions. The factor is `qac`
+    (the query on both sides of the code or not, appendix C) or `keys` (keys before
+    lines or not, appendix D).
 
     There is a row for each model and combination of the columns `by`, with these
     columns and those of `paired_differences`; positions of one problem are dependent.

@@ -31,8 +31,9 @@ MOST = "largest drop of any model"
 """Readings (interpretations of the paper's words) of a group's largest drop: `OWN`,
 `MEAN` and `MOST`. A single model has only the first."""
 Curves = dict[tuple[str, int], Array]
-"""Accuracies by model and number of distractors, shape (1 + resamples, positions). The
-first row is that of all problems, each further row that of a resample."""
+"""Dict from (model, number of distractors) to accuracies, shape (1 + resamples,
+positions). The first row is that of all problems, each further row that of a resample.
+"""
 
 
 def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
@@ -41,13 +42,13 @@ def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     model, and for each of the paper's groups whose models were all asked; without
     answers the table is empty.
 
-    Columns: model (or group), dataset, task, digits, qac, keys, metric, context (number
-    of distractors, or `any`: the largest over all), reading (of "on average" and "up
-    to": three for a group, one for a model), problems. Further, for each unit `points`
-    and `relative`: the number itself, _low, _high (the lower end is reduced by the drop
-    that noise alone makes), _deviation (over resamples), _without_effect (the drop that
-    noise alone makes). `given` has the confidence level, the number of resamples and
-    the seed. Problems are resampled once for all models.
+    Columns: model (or group), dataset, task, digits, qac, keys, metric; context (number
+    of distractors, or `any`: the largest over all); reading (of "on average" and "up
+    to": three for a group, one for a model); problems. For each of the units `points`
+    and `relative` there are five more: the number itself, _low, _high, _deviation (over
+    resamples), _without_effect (the drop that noise alone makes). The lower end is
+    reduced by the drop that noise alone makes. `given` has the confidence level, the
+    number of resamples and the seed. Problems are resampled once for all models.
     """
     rows = []
     for panel, part in answers.groupby(PANEL[:-1], sort=False):
@@ -168,8 +169,8 @@ def _largest(curves: Array, unit: str, reading: str) -> Array:
 
 def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
     """Return the median, over the paper's models, of their largest drops in % of the
-    maximum, by exact matches over all tasks of a data set. Version 3 of the paper may
-    mean this by its medians.
+    maximum, by exact matches over all tasks of a data set. The medians in version 3 of
+    the paper may be these.
 
     `drops` is the result of `largest_drops`. Columns: dataset, relative (the median),
     problems (the smallest number). A data set has a row only if all of the paper's
@@ -185,8 +186,8 @@ def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
 
 def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """Return the gains in accuracy on SemTrace over CRUXEval's outputs in `answers`,
-    for each of the paper's groups of models and each of three readings of "higher
-    average accuracy".
+    for each of the paper's groups of models. There are three readings of "higher
+    average accuracy", a row for each.
 
     Columns: group, distractors, reading (in words), gain (in % of CRUXEval's accuracy,
     or in percentage points), low, high (interval at `confidence`), problems (of the

@@ -1,6 +1,6 @@
 """Sense and Sensitivity: the accuracy that is lost when lines are removed, as the paper
-states it (section 3.4): without half of the lines, for groups of models, and for Python
-(appendix B)."""
+states it (section 3.4). Losses are without half of the lines, for groups of models, and
+for Python (appendix B)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -86,11 +86,11 @@ def _observed_losses(
     answers: pd.DataFrame, programs: int, confidence: float
 ) -> Iterator[Reading]:
     """Yield the mean loss of the models in `answers` when half of the lines are
-    removed: as a share of the accuracy with all lines, then as a difference of
+    removed, once as a share of the accuracy with all lines, once as a difference of
     accuracies. Programs are the clusters.
 
-    Both are nan if a model has no answers at half, or no correct answer to complete
-    programs.
+    The losses are nan if a model has no answers at half, or no correct answer to
+    complete programs.
     """
     relative = []
     points = []
@@ -144,10 +144,10 @@ def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
     empty if the interpreter was not asked, or only about complete programs.
 
     A drop is 1 minus the accuracy. Columns: share_removed, n, drop (at the smallest
-    share of lines removed), versions, single (number of versions without one line),
-    single_drop (all versions weighted alike), single_drop_by_program (all programs
-    weighted alike), far (accuracy with more than a fifth of the lines removed),
-    far_versions, far_programs.
+    share of lines removed); versions (number of all versions asked); single (number of
+    versions without one line), single_drop (all these versions weighted alike),
+    single_drop_by_program (all programs weighted alike); far (accuracy with more than a
+    fifth of the lines removed), far_versions, far_programs.
     """
     python = answers[answers["model"] == INTERPRETER]
     removed = python["share_removed"]

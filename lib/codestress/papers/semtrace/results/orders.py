@@ -25,7 +25,7 @@ FAMILIES = {
 }
 """Smaller and larger model of each family."""
 PANEL = ["dataset", "task", "digits", "qac"]
-"""Columns within whose values answers are compared."""
+"""Columns that identify a panel: answers are compared within a panel."""
 COLUMNS = ["number", "model", *PANEL, "distractors", "value", "low", "high", "problems"]
 MIDDLE = "middle - ends"
 COUNT = "most distractors - fewest"
@@ -33,7 +33,7 @@ ANY = "any"
 """Value of the column distractors, or of another factor, for a comparison over all of
 its values."""
 CELL = [*PANEL, "metric"]
-"""Columns within whose values largest drops are compared."""
+"""Columns that identify a cell: largest drops are compared within a cell."""
 
 Numbers = dict[str, pd.Series]
 """Dict from a number's name to its estimates (`Moved`), a series indexed by model."""
@@ -45,9 +45,9 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     to 1), for each model and for each of the paper's groups whose models were all
     asked.
 
-    Columns: number (its name, such as `middle - ends`), model, dataset, task (`function
+    Columns: number (its name, such as `middle - ends`), model; dataset, task (`function
     - line` for a comparison of these two retrieval tasks), digits, qac, distractors
-    (their number, or `any`), value, low, high (interval at `confidence`), problems. A
+    (their number, or `any`); value, low, high (interval at `confidence`), problems. A
     problem's influence is counted once for all sides of a number.
     """
     rows = []

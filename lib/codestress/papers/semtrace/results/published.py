@@ -45,9 +45,10 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Return the effect of keys before lines, a row for each model and task asked with
     and without keys. `table` is the result of `scores()`.
 
-    Columns: model, task, plain, keyed (shares without and with keys), difference, low,
-    high (keyed - plain, -1 to 1; Newcombe's interval at `confidence`, marginal), p
-    (pooled z test), p_holm (Holm's correction over all rows), decided (bool).
+    Columns: model, task; plain, keyed (shares without and with keys, 0 to 1);
+    difference, low, high (keyed - plain; Newcombe's interval at `confidence`,
+    marginal); p (pooled z test), p_holm (Holm's correction over all rows), decided
+    (bool).
     """
     rows = []
     both = table[~table["keys"]].merge(table[table["keys"]], on=["model", "task"])
@@ -85,7 +86,7 @@ def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
     """Return rank correlations of the ten models between two benchmarks, a row for each
-    pair of benchmarks. They use the rows without keys of `table`, the result of
+    pair of benchmarks. The shares are those without keys in `table`, the result of
     `scores()`.
 
     Columns: first, second (the benchmarks), correlation (Kendall's tau), low, high

@@ -91,10 +91,10 @@ def fit_table(fits: Fits) -> pd.DataFrame:
     and task; nan if no curve could be fitted.
 
     Columns besides these: height, rate and floor, each with _low and _high;
-    loss_at_half (share of the curve's value at 0 that is lost when half of the lines
-    are removed, section 3.4) with loss_low and loss_high; programs; r_squared;
-    failed_resamples; lack_of_fit (p-value: small if the curve does not describe its
-    points).
+    loss_at_half with loss_low and loss_high; programs, r_squared, failed_resamples;
+    lack_of_fit (p-value: small if the curve does not describe its points). The loss at
+    half is the share of the curve's value at 0 that is lost when half of the lines are
+    removed (section 3.4).
     """
     rows = []
     for (model, task), fit in fits.items():
@@ -135,11 +135,11 @@ def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFram
     answers, C the complete program, C_inc an incomplete version; R(C_inc) is a mean
     over versions.
 
-    Columns: model, task, sensitivity, low, high, programs (behind the mean),
-    complete_wrong (number of programs answered incorrectly when complete), and
-    to_python, to_python_low, to_python_high: the sensitivity minus the interpreter's,
-    paired by program (nan for inputs, for the interpreter itself, and if the
-    interpreter was not asked).
+    Columns: model, task, sensitivity, low, high, programs (behind the mean);
+    complete_wrong (number of programs answered incorrectly when complete); to_python,
+    to_python_low, to_python_high. The numbers to_python are the sensitivity minus the
+    interpreter's, paired by program: nan for inputs, for the interpreter itself, and if
+    the interpreter was not asked.
 
     If the complete program is answered incorrectly, the quotient is 0 or about
     -1/epsilon, which says nothing about recall. The program is then left out

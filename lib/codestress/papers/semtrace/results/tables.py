@@ -25,8 +25,8 @@ COLUMNS = {
     ("generated", "input_prediction"): "generated-I",
     ("generated", "output_prediction"): "generated-O",
 }
-"""Columns of Table 1 for each data set and task, and those of the kit's own problems.
-"""
+"""Dict from (data set, task) to the name of the column in Table 1, or of a column for
+the kit's own problems."""
 
 
 def published_groups() -> dict[str, list[str]]:
@@ -67,7 +67,7 @@ def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
 
 def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     """Return the accuracies that the paper prints in the table named `artefact`; empty
-    if there is no such table.
+    if the paper has no numbers for it.
 
     Columns: label (model), condition, percent (as printed), n, correct (count),
     accuracy (0 to 1), and low, high (Wilson's interval at `confidence`, from the

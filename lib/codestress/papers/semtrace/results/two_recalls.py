@@ -84,8 +84,8 @@ def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame
     line, of a function) and each other measure in `measures`, the result of
     `recall_scores`.
 
-    Columns: lexical, other, models (their number), tau (Kendall's), low, high (interval
-    at `confidence`, for a population of models from which these are a sample), p,
+    Columns: lexical, other, models (their number); tau (Kendall's), low, high (interval
+    at `confidence`, for a population of models from which these are a sample); p,
     p_holm, decided (Holm's correction over all rows).
     """
     rows = []
