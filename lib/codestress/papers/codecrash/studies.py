@@ -142,7 +142,7 @@ class Questions(Perturbed, Experiment):
         count = self.samples_cot
         if factors["mode"] == "direct":
             count = self.samples_direct
-        # Other sample numbers make other requests: the store does not answer these.
+        # AGAIN has the vanilla prompt; other sample numbers make new requests of it.
         first = count if factors["perturbation"] == "AGAIN" else 0
         for sample in range(first, first + count):
             yield Trial(problem, factors, self.seed, sample)

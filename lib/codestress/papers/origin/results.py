@@ -73,7 +73,7 @@ def with_pairs(
     summary: pd.DataFrame, answers: pd.DataFrame, artefact: str, rule: str
 ) -> pd.DataFrame:
     """Return a copy of `summary`, a table of one condition with a row for each model,
-    with the added columns `pair_low` and `pair_high`. They hold the ends of the 95 %
+    with the added columns `pair_low` and `pair_high`. The columns hold the 95 %
     interval of a difference: the regenerated minus the published accuracy, paired over
     the sizes of the list (-1 to 1).
 

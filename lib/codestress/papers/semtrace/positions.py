@@ -158,8 +158,8 @@ class Contexts(Begun):
         context. SemTrace is only asked for outputs.
 
         A problem has the same distractors in the same order in all trials, unless
-        `redrawn`, which draws others at each position. Its 20 distractors are the first
-        of its 40. Without distractors there is only one position.
+        `redrawn`, which draws others at each position. A problem's 20 distractors are
+        the first of its 40. Without distractors there is only one position.
         """
         for dataset in self.problems:
             tasks = self.tasks
@@ -281,8 +281,8 @@ class Contexts(Begun):
 
     def query(self, problem: Problem, task: str) -> dict[str, str]:
         """Return the values that fill in the templates of `task` for `problem`, as a
-        dict from placeholder to text: input and output for a prediction, the keys
-        start, end and key for a retrieval."""
+        dict from placeholder to text. A prediction has input and output; a retrieval
+        has the keys start, end and key."""
         if task not in RETRIEVAL:
             return predicted(problem)
         keys = [key for key in self.wanted(problem, task)[1] if key]

@@ -209,7 +209,7 @@ def _call(lines: Sequence[str], arguments: str, source: Source) -> Program:
 
 def parameters(function: Sequence[str]) -> int:
     """Return the number of parameters in the head of a function, the first of its lines
-    `function`; 1 without lines. It is the number of commas + 1, so 1 for `f()`."""
+    `function`: the number of commas + 1, so 1 for `f()`; 1 without lines."""
     _, _, written = "".join(function[:1]).partition("(")
     return written.count(",") + 1
 

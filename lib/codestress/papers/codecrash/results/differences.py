@@ -179,8 +179,8 @@ def condition_means(
 def estimate_row(
     estimate: Moved, pairs: pd.DataFrame, confidence: float
 ) -> dict[str, float]:
-    """Return a dict for an `estimate` computed from the answers `pairs`. Its keys are
-    value, low and high (interval at `confidence` over questions, the clusters of
+    """Return a dict for an `estimate` computed from the answers `pairs`. The keys are
+    value, low, high (interval at `confidence` over questions, the clusters of
     problems), questions, independent (numbers of clusters and of independent answers)
     and problems (their number)."""
     questions = pairs.drop_duplicates(["dataset", "problem"])["question"]

@@ -213,7 +213,7 @@ def with_claims(cells: pd.DataFrame, *free: str) -> pd.DataFrame:
     dataset_name, n (independent answers) and free.
 
     The column `free` lists the parameters in which a study may deviate from the paper's
-    without effect on the cost of the perturbation. It has the parameters in the
+    without effect on the cost of the perturbation. The list has the parameters in the
     argument `free`, problems, perturbations and, except for MHC, hints.
     """
     free = (*free, "problems", "perturbations")

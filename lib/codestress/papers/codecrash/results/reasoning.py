@@ -180,11 +180,11 @@ def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
     the counts, and nan with fewer than four counts.
 
     Cumulative counts depend on each other, so a test of independent residuals is not
-    valid. The test takes the largest distance of a count from the quadratic. It
-    compares this distance with that in simulated counts, drawn with `random`, from a
-    quadratic fitted to them. Simulated counts follow a Poisson process whose rate is
-    the quadratic's slope, conditional on the last event. In simulations, the test
-    rejects a true curve in about 5 of 100 studies.
+    valid. The test statistic is the largest distance of a count from the quadratic. The
+    test compares this distance with the distances in simulated counts, drawn with
+    `random`, from quadratics fitted to them. Simulated counts follow a Poisson process
+    whose rate is the quadratic's slope, conditional on the last event. In simulations,
+    the test rejects a true curve in about 5 of 100 studies.
     """
     places = np.asarray(x, dtype=float)
     if places.size < LEAST_POINTS:

@@ -51,8 +51,8 @@ def accuracy_by_position(answers: pd.DataFrame, given: Questions) -> pd.DataFram
     Columns besides these: depth and the columns of `summarize`; `relative`,
     `relative_low` and `relative_high`; `unresolved`, the number of answers in which
     arithmetic was left. The `relative` accuracy is a share of the curve's own maximum,
-    nan if the maximum is 0 or no problem was asked at all positions. Its interval comes
-    from resamples of problems and counts the error of the maximum too.
+    nan if the maximum is 0 or no problem was asked at all positions. The interval of
+    this share comes from resamples of problems and counts the error of the maximum too.
     """
     by = [*CURVE, "position", "depth"]
     parts = []

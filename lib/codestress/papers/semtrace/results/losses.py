@@ -86,8 +86,8 @@ def _observed_losses(
     answers: pd.DataFrame, programs: int, confidence: float
 ) -> Iterator[Reading]:
     """Yield the mean loss of the models in `answers` when half of the lines are
-    removed, once as a share of the accuracy with all lines, once as a difference of
-    accuracies. Programs are the clusters.
+    removed. The first loss is a share of the accuracy with all lines, the second a
+    difference of accuracies. Programs are the clusters.
 
     The losses are nan if a model has no answers at half, or no correct answer to
     complete programs.
