@@ -44,7 +44,7 @@ STATUSES = {
     "refused": (PUBLISHED, HATCHES[2]),
     "rejected": (WRONG, HATCHES[3]),
 }
-"""Colour and hatch of the bars for each status."""
+"""Dict from status to the colour and hatch of its bars."""
 
 
 def difference_dots(
@@ -106,7 +106,7 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     style: Any = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3, "zorder": 1}
     for ax, theirs in axes.items():
         ax.set_xscale("log")
-        # Powers of ten have exponents smaller than any other text.
+        # Plain numbers, because exponents of ten would be smaller than any other text.
         minor = LogFormatter()
         ax.xaxis.set(major_formatter="{x:,.0f}", minor_formatter=minor)
         for (slot, model), part in theirs.groupby(["slot", "model"]):

@@ -15,15 +15,17 @@ from codestress.simulated.runs import first_right, run_piece
 from codestress.types import Language, Source
 
 ASKED = re.compile(r"\[ANSWER\] (.*?) (===?) (.*?) \[/ANSWER\]\s*$", re.S)
-"""Assertion to complete: its left side, sign (`==` or `===`) and right side."""
+"""Pattern of the assertion to complete, with its left side, sign (`==` or `===`) and
+right side."""
 HINT = re.compile(r"(?:#|//) The (return value|function call) is (.*)$")
-"""Hint about the result (MHC), and the value or call that the hint names."""
+"""Pattern of a hint about the result (MHC), with the value or call that the hint names.
+"""
 PRINTED = re.compile(r"^\s*(?:print|console\.log)\(('.*'|\".*\")\);?$")
-"""Line that prints a message."""
+"""Pattern of a line that prints a message."""
 COMMENTED = re.compile(
     r"^(.*?\S)?\s*(?:#|//) (?P<said>[A-Z][^'\"]*(?:'[^']*'[^'\"]*)?\.)$"
 )
-"""Line of code with a comment that is a sentence (`said`)."""
+"""Pattern of a line of code with a comment that is a sentence (the group `said`)."""
 DOUBTFUL = 4
 """Divisor of credulity: a reader believes a message about a line this many times less
 often than a hint about the result."""

@@ -37,7 +37,7 @@ from .programs import CONDITION, Perturbed, made_variants, variants
 
 Mode = Literal["direct", "cot"]
 COMMENT = re.compile(r"\s*(?:#|//) .*$")
-"""Comment at the end of a line, with the blanks before the comment."""
+"""Pattern of a comment at the end of a line, with the blanks before the comment."""
 
 
 class Questions(Perturbed, Experiment):

@@ -97,7 +97,7 @@ def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, published: bool) -> None:
     if len(row) > 1:
         step = int(lines.iloc[1] - lines.iloc[0])
     left = lines.iloc[0] - step / 2
-    # Neighbouring cells of one kind are one bar.
+    # Neighbouring cells of one kind are drawn as one bar.
     for kind, same in groupby(row["kind"]):
         width = step * len(list(same))
         edge = 0.3

@@ -103,5 +103,5 @@ OUTCOMES = {
     "not told": ("#777777", HATCHES[0]),
     "refused": (OTHER, HATCHES[2]),
 }
-"""Colour and hatch of each outcome, best first: green is correct, orange incorrect,
-grey neither, as in all figures."""
+"""Dict from outcome to its colour and hatch, best first: green is correct, orange
+incorrect, grey neither, as in all figures."""

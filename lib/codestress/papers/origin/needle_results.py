@@ -20,7 +20,7 @@ PROMPTS = {
     "clue": ["clue", "ciphertext"],
     "unlock": ["unlock"],
 }
-"""Names of the prompt files for each test of section 6."""
+"""Dict from test of section 6 to the names of its prompt files."""
 
 
 def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:

@@ -111,7 +111,8 @@ CLUE = {
         (files(__package__) / "clue.yaml").read_text("utf-8")
     ).items()
 }
-"""Patterns, by name, of the topics that an answer to section 6.2 may mention."""
+"""Dict from topic to the pattern of texts that mention it, for answers to section 6.2.
+"""
 
 
 def score_clue(response: Response) -> Score:

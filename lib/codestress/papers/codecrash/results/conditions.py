@@ -35,7 +35,7 @@ NAMES = {
     "contest": "contest programs",
     MERGE: "all problems",
 }
-"""Names of the data sets in figures."""
+"""Dict from data set to its name in figures."""
 KINDS = {
     "VAN": "no perturbation",
     "REN": "other names",

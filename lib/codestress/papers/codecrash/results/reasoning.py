@@ -28,7 +28,8 @@ CONFUSED = re.compile(
     r"\b(wait|hmm+|confus\w*|contradict\w*|but the comment|but the hint|maybe|perhaps|unsure|odd)\b",
     re.I,
 )
-"""Words of doubt. The paper counts "confusing tokens" and does not list them."""
+"""Pattern of the words of doubt. The paper counts "confusing tokens" and does not list
+them."""
 LONGEST_UNIT, LEAST_REPEATS, LEAST_RUN = 120, 20, 400
 """Longest unit of text, in characters, that a collapse may repeat; smallest number of
 repetitions; smallest number of characters in all repetitions together."""

@@ -143,8 +143,9 @@ def _averages(losses: pd.DataFrame) -> Iterator[Number]:
 
 
 def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
-    """Yield the numbers about the two data sets. `lost` holds the models' losses in
-    direct mode, in % of vanilla."""
+    """Yield the numbers about the two data sets. `lost` holds the losses in direct
+    mode, in % of vanilla: a row for each model, a column for each data set and
+    perturbation."""
     crux = lost["cruxeval"]
     contest = lost["livecodebench"]
     more = contest["MHC"] - crux["MHC"]
@@ -161,8 +162,9 @@ def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
 
 
 def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
-    """Yield the numbers about chains of thought. `lost` holds the models' losses with
-    chains of thought, in % of vanilla; `vanilla` is Pass@1 on unperturbed programs."""
+    """Yield the numbers about chains of thought. `lost` holds the losses with chains of
+    thought, in % of vanilla: a row for each model, a column for each data set and
+    perturbation. `vanilla` is Pass@1 on unperturbed programs."""
     easier = vanilla["cot"] - vanilla["direct"]
     yield "vanilla, step by step - direct", "", easier.mean()
     misled = lost[MERGE][["MCC", "MPS"]].mean(axis=1)

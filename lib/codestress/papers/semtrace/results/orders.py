@@ -23,7 +23,7 @@ FAMILIES = {
     "Llama 3": ["llama-3.1-8b", "llama-3.3-70b"],
     "Qwen 2.5 Coder": ["qwen2.5-coder-7b", "qwen2.5-coder-32b"],
 }
-"""Smaller and larger model of each family."""
+"""Dict from family to its smaller and its larger model."""
 PANEL = ["dataset", "task", "digits", "qac"]
 """Columns that identify a panel: answers are compared within a panel."""
 COLUMNS = ["number", "model", *PANEL, "distractors", "value", "low", "high", "problems"]

@@ -80,7 +80,7 @@ def fit_removal(answers: pd.DataFrame, given: LineRemoval) -> Fits:
             confidence=given.confidence,
             resamples=given.resamples,
             check=True,
-            # The same programs in each resample of all models.
+            # One seed, so that a resample has the same programs for all models.
             rng=rng(given.seed, "removal"),
         )
     return fits

@@ -17,7 +17,8 @@ from codestress.types import Prompt
 PROBLEMS = 800
 """Number of problems that most of the paper's models were asked."""
 FEWER = {"gpt-4.1-2025-04-14": 100}
-"""Number of problems for models that were asked fewer than `PROBLEMS`."""
+"""Dict from model to its number of problems, for models that were asked fewer than
+`PROBLEMS`."""
 COLUMNS = {
     ("cruxeval", "input_prediction"): "CRUXEval-I",
     ("cruxeval", "output_prediction"): "CRUXEval-O",
