@@ -38,8 +38,8 @@ def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 class Fall(NamedTuple):
-    """Accuracy of a model on the longest of the paper's texts minus that on the
-    shortest."""
+    """Accuracy of a model on the longest of the paper's texts that it was asked about,
+    minus the accuracy on the shortest."""
 
     model: str
     short: int
@@ -54,8 +54,8 @@ class Fall(NamedTuple):
 
 
 def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Return the `Fall` of each model that was asked about the paper's shortest and
-    longest text, a row for each, with intervals at `confidence`.
+    """Return the `Fall` of each model that was asked about two or more of the paper's
+    texts, a row for each, with intervals at `confidence`.
 
     `counts` is a summary of cells as in the paper, with the columns model, text,
     characters, accuracy and independent (number of independent answers).

@@ -27,8 +27,8 @@ def changed_verdicts(
     answers: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
     """Return how many problems change from all candidates right to all wrong, or the
-    reverse, for each perturbed condition in `answers`. Verdicts before the change are
-    those on the vanilla (unperturbed) program.
+    reverse, for each perturbed condition in `answers`, in single data sets. Verdicts
+    before the change are those on the vanilla (unperturbed) program.
 
     Columns: `CELL` (the condition); broken (right before, wrong after), right_before;
     share (broken / right_before, 0 to 1; nan if right_before is 0) with its interval
