@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 
+import openai_server
 from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
@@ -643,6 +644,36 @@ def test_a_batch_that_was_left_is_found_again(
         assert counts_of(served.run(questions(35))) == {"correct": 35}
         assert len(server.batches) == 2
         assert sorted(server.counts.values()) == [1] * 35
+
+
+@pytest.mark.slow
+def test_a_server_killed_and_started_again_loses_no_answer(served: Served) -> None:
+    script = Path(openai_server.__file__)
+
+    def started(port: str) -> tuple[subprocess.Popen[str], str]:
+        command = [sys.executable, str(script), "--port", port, "--delay", "0.02"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        return process, process.stdout.readline().strip()
+
+    count = 200
+    server, base_url = started("0")
+    served.rows(base_url, retries=8)
+    runner = child(served, count)
+    try:
+        while not (served.store.is_file() and len(stored_prompts(served, count)) > 20):
+            assert runner.poll() is None, runner.communicate()[1]
+            time.sleep(0.02)
+        server.kill()
+        server.wait()
+        time.sleep(0.5)
+        server, _ = started(base_url.split(":")[2].split("/")[0])
+        out, errors = runner.communicate(timeout=600)
+        assert runner.returncode == 0, errors
+    finally:
+        server.kill()
+        runner.kill()
+    assert len(json.loads(out)) == len(stored_prompts(served, count)) == count
 
 
 def test_asking_knows_no_score(tmp_path: Path) -> None:
