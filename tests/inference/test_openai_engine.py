@@ -610,15 +610,16 @@ def test_the_answer_to_another_request_is_none() -> None:
 
 def test_a_server_that_gives_all_replies_one_id_is_asked() -> None:
     def answers(received: Received) -> Reply:
-        text = received.prompt.strip()[:1]
-        return as_json(completion_body(text) | {"id": "chatcmpl-123"})
+        text = "" if received.prompt == "empty" else received.prompt[:1]
+        body = completion_body(text) | {"id": "chatcmpl-123"}
+        return as_json(body | {"created": len(server.requests)})
 
     with OpenAIServer(answers) as server:
-        asked = map(question, ("a1", "b1", "a2", "b2", "a3"))
-        # Two equal texts before any other would be repeats.
-        responses = ask(server, *asked, concurrency=1)
-        responses += ask(server, question(" "), question(" "))
-    assert "".join(response.text for response in responses) == "ababa"
+        asked = map(question, ("a1", "a2", "b1", "b2", "a3"))
+        responses = ask(server, *asked)
+        responses += ask(server, question("empty"), question("empty"))
+    assert [response.text for response in responses] == [*"aabba", "", ""]
+    assert len(server.requests) == 7
 
 
 # How many at once

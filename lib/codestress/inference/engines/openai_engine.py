@@ -282,10 +282,10 @@ class OpenAIEngine(Client, Engine):
         seconds = reply.elapsed.total_seconds()
         most = prompt.sampling.max_tokens
         response = response_of(content, seconds, self.secret, most)
-        number = value_at(content, "id")
-        if response.text and number and isinstance(number, str):
-            number += f" {value_at(content, 'created')}"
-            check_repeat(self._texts, number, response.text, prompt.digest)
+        name = value_at(content, "id")
+        if response.text and name and isinstance(name, str):
+            text = f"{value_at(content, 'created')} {response.text}"
+            check_repeat(self._texts, name, text, prompt.digest)
         spoken = (*spoken, *response.dialects)
         for name in sorted(set(spoken) - self._announced):
             line = f"its server speaks a dialect: {DIALECTS[name].line}"

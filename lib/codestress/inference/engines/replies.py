@@ -321,16 +321,17 @@ def outcome_of(status: int, words: str) -> Outcome:
 
 
 Texts = dict[int, tuple[int | None, str]]
-"""By the hash of a reply's number: the hash of its text, and the digest of its prompt."""
+"""By the hash of a reply's id: the hash of its time and text, and the digest of its prompt."""
 
 
-def check_repeat(texts: Texts, number: str, text: str, prompt: str) -> None:
-    """Raises `ValueError` where, by `texts`, a reply with this `number` (its id and time) and `text`
-    has answered another prompt than that with the digest `prompt`: a cache or proxy mixes replies up.
+def check_repeat(texts: Texts, name: str, text: str, prompt: str) -> None:
+    """Raises `ValueError` where, by `texts`, a reply with the id `name` and this `text`, its time
+    included, has answered another prompt than that with the digest `prompt`: a cache or proxy mixes
+    replies up.
 
-    A number that comes with two texts is no reply's own: some servers give all replies one.
+    An id that comes with two times or texts is no reply's own: some servers give all replies one.
     """
-    key, answer = hash(number), (hash(text), prompt)
+    key, answer = hash(name), (hash(text), prompt)
     earlier = texts.setdefault(key, answer)
     if earlier[0] != answer[0]:
         texts[key] = (None, "")
