@@ -219,6 +219,16 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost() -> None:
     assert [e.value for e in first] == [n + 9000 for n in range(300)]
 
 
+def test_a_worker_that_stalls_within_its_reply_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stalled = ["sh", "-c", "printf '{'; sleep 600"]
+    monkeypatch.setattr(worker, "command", lambda *_: stalled)
+    monkeypatch.setattr(worker, "START_S", 0.5)
+    with pytest.raises(worker.WorkerDied, match="in time"):
+        worker.Worker("none")
+
+
 def test_a_closed_executor_counts_what_is_left() -> None:
     with Executor(workers=1) as short:
         pass

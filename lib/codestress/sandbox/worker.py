@@ -16,6 +16,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ SYSTEM = (
 """Paths that interpreters read outside their own prefix: system folders without user data."""
 SEATBELT = "/usr/bin/sandbox-exec"
 """Path of Seatbelt's command in full: another command of that name on PATH is not Seatbelt's."""
+PIPE_BYTES = 1 << 16
+"""Largest part of a reply that is read at once: a pipe's room."""
 START_S = 120.0
 """Seconds that a worker has to start: enough to import numpy and scipy on a busy machine."""
 ENVIRONMENT = {
@@ -198,13 +201,18 @@ class Worker:
                 pipe.close()
 
     def _reply(self, within_s: float) -> dict[str, Any]:
-        if not select.select([self._replies], [], [], within_s)[0]:
-            raise WorkerDied("no reply in time")
-        line = self._replies.readline()
-        if not line.endswith(b"\n"):
-            self.log.seek(0)
-            errors = self.log.read().decode(errors="replace").splitlines()[-3:]
-            raise WorkerDied(" ".join(["process ended", *errors]))
+        until = time.monotonic() + within_s
+        line = bytearray()
+        while not line.endswith(b"\n"):
+            wait_s = max(0.0, until - time.monotonic())
+            if not select.select([self._replies], [], [], wait_s)[0]:
+                raise WorkerDied("no reply in time")
+            part = os.read(self._replies.fileno(), PIPE_BYTES)
+            if not part:
+                self.log.seek(0)
+                errors = self.log.read().decode(errors="replace").splitlines()[-3:]
+                raise WorkerDied(" ".join(["process ended", *errors]))
+            line += part
         reply: dict[str, Any] = json.loads(line)
         return reply
 
