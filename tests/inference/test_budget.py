@@ -369,7 +369,7 @@ def test_what_is_on_its_way_at_the_end_is_waited_for_no_longer_than_that(
 ) -> None:
     import openai  # noqa: F401  # it takes seconds on a busy machine
 
-    monkeypatch.setattr(ask_module.ask_each, "__defaults__", (0.5,))
+    monkeypatch.setattr(ask_module, "LAST_S", 0.5)
 
     def hanging(received: Received) -> Reply:
         return replace(echo(received), delay=0 if posts(server) <= 8 else 3600)

@@ -86,7 +86,9 @@ def ask(
     bar = Progress(total, "answers") if progress is None else nullcontext(progress)
     with Store(store) as responses, bar as progress, ExitStack() as unless_complete:
         unless_complete.callback(budget.keep_sum)
-        coroutine = ask_each(trials, entries, responses, progress, budget, counted)
+        coroutine = ask_each(
+            trials, entries, responses, progress, budget, counted, LAST_S
+        )
         asked = run_coroutine(coroutine)
         if registry == REGISTRY:
             for entry in asked.models:
@@ -106,7 +108,7 @@ async def ask_each(
     progress: Progress,
     budget: Budget,
     counted: bool,
-    last_s: float = LAST_S,
+    last_s: float,
 ) -> Replies:
     """Ask all models at the same time, and return their replies, failures included.
 
@@ -190,7 +192,10 @@ class _ModelRun:
         work = missing = self.missing()
         if not self.entry.local:
             # Prompts are made again when they are due: only hashes stay in memory.
-            chains = {step.index: chain(step.request.prompt) for step in missing}
+            chains = {}
+            for step in missing:
+                chains[step.index] = chain(step.request.prompt)
+                await asyncio.sleep(0)  # an interrupt or the time's end comes through
             order = sorted(chains, key=chains.__getitem__)
             work = (self.prompts.first(index, self.entry) for index in order)
         first = next(work, None)
