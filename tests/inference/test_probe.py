@@ -50,7 +50,12 @@ def test_which_model_of_a_server() -> None:
         assert served_at(server.base_url.removesuffix("/v1"), "b", "").context == 4096
         with refused(ParameterError, server.base_url, "'c'"):
             served_at(server.base_url, "c", "")
-        for nonsense in (3, {}, {"data": 3}, {"data": [{}]}, "x"):
+        half = {"id": "\ud800"}  # of a surrogate pair
+        server.listing = as_json({"data": [half, None, {"id": "a"}]})
+        assert served_at(server.base_url, "", "").id == "a"
+        with refused(ParameterError, r"'\ud800'"):
+            served_at(server.base_url, "\ud800", "")
+        for nonsense in (3, {}, {"data": 3}, {"data": [{}, half]}, "x"):
             server.listing = as_json(nonsense)
             with refused(EngineError, f"{server.base_url}/models"):
                 models_of(server.base_url, "", 5)
@@ -206,9 +211,10 @@ def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(
             return super().reply(method, *request)
 
     def started() -> int:
-        """Number of requests that the start of a build sends."""
+        """Number of requests that the start of a build sends, by whatever address."""
         before = len(posts)
-        assert probe.name_of(server.base_url, "", "", ask=True) == name
+        for address in (server.base_url, f"http://LOCALHOST:{server.port}"):
+            assert probe.name_of(address, "", "", ask=True) == name
         return len(posts) - before
 
     continued = prefill == "continued"

@@ -86,10 +86,8 @@ def ask(
     bar = Progress(total, "answers") if progress is None else nullcontext(progress)
     with Store(store) as responses, bar as progress, ExitStack() as unless_complete:
         unless_complete.callback(budget.keep_sum)
-        coroutine = ask_each(
-            trials, entries, responses, progress, budget, counted, LAST_S
-        )
-        asked = run_coroutine(coroutine)
+        parts = trials, entries, responses, progress, budget, counted, LAST_S
+        asked = run_coroutine(ask_each(*parts))
         if registry == REGISTRY:
             for entry in asked.models:
                 if entry not in entries:  # later runs begin in its server's dialect

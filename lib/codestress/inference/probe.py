@@ -4,7 +4,10 @@ The store keeps the response like any other, under a key with the row's revision
 """
 
 import re
+import sys
 from contextlib import suppress
+
+from tqdm import tqdm
 
 from codestress.errors import EngineError, NoContinuationError, ParameterError
 from codestress.paths import STORE, shown
@@ -23,6 +26,7 @@ from .registry import (
     load_registry,
 )
 from .served import function_in, served_at
+from .servers import server_of
 from .store import Store
 
 CALLED = (
@@ -51,6 +55,9 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     elif re.search(r"://|^\[|:\d+(/|$)", model) and model not in rows:
         # An address, which some type without http://: the message says so.
         entry = served_at(model, model_id, key_env)
+        if address := _other_spelling(entry, rows):
+            tqdm.write(f"--models {model}: asked at {address}, as before", sys.stderr)
+            entry = served_at(address, entry.id, key_env)
     else:
         find_models([model], rows, "--models")
         return model
@@ -78,6 +85,19 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
 def _place(entry: ModelEntry) -> object:
     """Returns the address or the function that answers for the registry row `entry`."""
     return entry.settings.get("base_url") or entry.settings.get("function")
+
+
+def _other_spelling(entry: ModelEntry, rows: dict[str, ModelEntry]) -> str:
+    """Returns the address, spelled in another way, at which `rows` have the model of the registry row
+    `entry`, so that its answers are not paid twice; empty where they have none, or the row itself."""
+    if entry.name in rows:
+        return ""
+    for row in rows.values():
+        address = f"{_place(row)}"
+        is_same = (row.id, row.revision) == (entry.id, f"at {address}")
+        if is_same and server_of(row) == server_of(entry):
+            return address
+    return ""
 
 
 def checked(entry: ModelEntry) -> ModelEntry:

@@ -79,7 +79,7 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     if base_url != url.rstrip("/"):
         tqdm.write(f"--models: the server is asked at {base_url}", sys.stderr)
     chosen = model_id or _only_model(offers, who)
-    if offers and chosen not in offers:
+    if (offers and chosen not in offers) or not chosen.isprintable():
         near = nearest(chosen, offers)
         raise ParameterError(f"{who}: the server offers no {chosen!r}{near}")
     where = urlsplit(base_url)
@@ -196,7 +196,8 @@ def _fetched(
 
 def _offers(body: Any) -> dict[str, Offer]:
     """Returns the models in the list `body`: a bare one, or in the field `data` or `models`, where
-    null means an empty list. An entry may be a name alone."""
+    null means an empty list. An entry may be a name alone; one whose name is missing or cannot be
+    printed is left out. Raises `KeyError` for a list without a name."""
     rows = body
     if not isinstance(body, list):
         if not body.keys() & {"data", "models"}:
@@ -206,8 +207,12 @@ def _offers(body: Any) -> dict[str, Offer]:
     for row in rows:
         if isinstance(row, str):
             row = {"id": row}
-        name = str(row.get("id") or row.get("name") or row["model"])
-        offers[name] = Offer(_context(row), _writes(name, row))
+        names = [value_at(row, field) for field in ("id", "name", "model")]
+        name = str(next(filter(None, names), ""))
+        if name.strip() and name.isprintable():
+            offers[name] = Offer(_context(row), _writes(name, row))
+    if rows and not offers:
+        raise KeyError("id")
     return offers
 
 
