@@ -137,7 +137,9 @@ def connection(url: str) -> dict[str, Any]:
     import httpx2
 
     variable, value = proxy_of(url)
-    options: dict[str, Any] = {"trust_env": False}
+    # Without `verify` each client would read all certificates, also for http.
+    none = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    options: dict[str, Any] = {"trust_env": False, "verify": none}
     schemes = {urlsplit(url).scheme}
     if variable:
         try:

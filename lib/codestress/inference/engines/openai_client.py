@@ -51,8 +51,8 @@ class Cut(httpx2.ReadError):
 
 
 class Client(httpx2.AsyncClient):
-    """An HTTP client of the server of one registry row, with at most `settings.concurrency`
-    connections. Raises `EngineError` where a proxy or certificate of the environment is unusable.
+    """An HTTP client of the server of one registry row, with one connection for each request in
+    flight. Raises `EngineError` where a proxy or certificate of the environment is unusable.
 
     httpx's own read time-out starts again with every byte, so a server that trickles would hold a
     request for ever: each try has `settings.timeout_s` in all.
@@ -63,13 +63,13 @@ class Client(httpx2.AsyncClient):
 
     def __init__(self, entry: ModelEntry, settings: Settings, secret: Secret) -> None:
         url, timeout = settings.address, settings.timeout_s
-        most = settings.concurrency
-        super().__init__(
-            timeout=httpx2.Timeout(timeout, connect=min(CONNECT_S, timeout)),
-            limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
-            follow_redirects=False,
-            **connection(url),
-        )
+        options = connection(url)
+        options["timeout"] = httpx2.Timeout(timeout, connect=min(CONNECT_S, timeout))
+        super().__init__(**options)
+        self._options = options
+        self._idle: list[httpx2.AsyncClient] = []
+        """Clients of one connection each: a pool looks through all its connections whenever a request
+        comes or goes, half of a request's time where there are 64."""
         self.who = f"{entry.name} ({entry.id}) at {url}{through(url)}"
         """Model and server, which begin each message."""
         self.budget = Budget()
@@ -120,15 +120,24 @@ class Client(httpx2.AsyncClient):
         """Returns the reply to `request`, sent again while the server loads its model."""
         options["stream"] = True
         while True:
+            idle = self._idle
+            client = idle.pop() if idle else httpx2.AsyncClient(**self._options)
             try:
                 async with asyncio.timeout(self.settings.timeout_s):
-                    reply = await super().send(request, **options)
+                    reply = await client.send(request, **options)
                     reply = await self._read_in_full(reply)
             except TimeoutError:
                 raise httpx2.ReadTimeout("deadline", request=request) from None
+            finally:
+                idle.append(client)
             if not self._patience.asks_again(reply.status_code, reply.content):
                 return reply
             await asyncio.sleep(PAUSE_S)
+
+    async def aclose(self) -> None:
+        for client in self._idle:
+            await client.aclose()
+        await super().aclose()
 
     async def _read_in_full(self, reply: httpx2.Response) -> httpx2.Response:
         """Returns `reply` with its content, unpacked. Raises `RequestFailed` for one of too many

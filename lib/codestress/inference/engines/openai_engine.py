@@ -253,8 +253,7 @@ class OpenAIEngine(Client, Engine):
         body = request_body(request, self.settings, spoken)
         for pause in PAUSES_S[: self.settings.retries + 1]:
             await asyncio.sleep(pause)
-            async with self._slots:
-                reply = await self._post(request, body)
+            reply = await self._post(request, body)
             try:
                 return self._read(reply, request, spoken)
             except ValueError as error:
@@ -270,7 +269,8 @@ class OpenAIEngine(Client, Engine):
         MOST.set(most_tokens(request, body.get("prompt", "")))
         path = "/completions" if "prompt" in body else "/chat/completions"
         # The client's `create` checks again what is sent, a third of all the time.
-        return await self.client.post(path, cast_to=httpx2.Response, body=body)
+        async with self._slots:
+            return await self.client.post(path, cast_to=httpx2.Response, body=body)
 
     def _read(
         self, reply: httpx2.Response, request: Request, spoken: Spoken
