@@ -278,7 +278,6 @@ OTHERS = {
         "the request took too long",
         "Unrecognized request argument supplied: max_tokens",
         "max_completion_tokens: must be a string",
-        "The prompt triggered the content management policy.",
         "temperature 2048 must be below 2",
         "请求频率超过限制",
         "超过并发限制",

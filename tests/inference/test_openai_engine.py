@@ -200,8 +200,13 @@ def test_refusals_are_answers_that_decline() -> None:
     response = answer(as_json(completion_body(None, refusal=words)))
     assert (response.text, response.finish_reason) == (words, "content_filter")
     assert response.refused
-    empty = answer(completion(None))
-    assert (empty.text, empty.refused) == ("", True)
+    for declining in (
+        completion(None),
+        failure(400, "The prompt was filtered", "content_filter"),
+        failure(403, "Your input was flagged"),
+    ):
+        empty = answer(declining)
+        assert (empty.text, empty.refused) == ("", True)
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
@@ -245,6 +250,7 @@ WHOLE = completion("4").body
 TROUBLE = {
     "408": failure(408, "too slow"),
     "409": failure(409, "locked"),
+    "425": failure(425, "too early"),
     "500": failure(500, "oops"),
     "503": failure(503, "overloaded"),
     "closed": Reply(b"", hang_up=True),
@@ -397,6 +403,7 @@ def no_to(text: str) -> Behaviour:
     ("reply", "named"),
     [
         (failure(401, "Incorrect API key"), ["401", "Incorrect API key", "TEST_KEY"]),
+        (failure(400, "API key not valid."), ["400", "API key", "TEST_KEY"]),
         (failure(402, "Insufficient balance"), ["402", "Insufficient balance"]),
         (failure(403, "Country not supported"), ["403", "Country not supported"]),
         (

@@ -25,6 +25,7 @@ from .base import RequestFailed
 from .dialects import words_of
 from .openai import Settings
 from .replies import (
+    PASSING,
     REMEDIES,
     limit_of,
     remedy_of,
@@ -42,6 +43,8 @@ NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
 """Values of Content-Encoding that are read; others unpack a few bytes to any length at once."""
+NO_KEY = re.compile(r"api.?key (not |in)valid|(invalid|missing) api.?key", re.I)
+"""Regular expression for refusals of a key with status 400."""
 MOST: ContextVar[tuple[int, int]] = ContextVar("MOST")
 """Upper bounds of the tokens of what this task sends: of the prompt, and of the completion."""
 
@@ -89,9 +92,11 @@ class Client(httpx2.AsyncClient):
         if reply.is_success and request.url.path.endswith("completions"):
             reply.status_code = status_in(reply.content) or reply.status_code
         refused = reply.is_error and limit_of(reply.status_code, reply.text)
+        if reply.status_code in PASSING:
+            reply.headers["x-should-retry"] = "true"  # OpenAI's client reads it
         # However long one waits, these would be refused again.
         if refused in ("money", "rate"):
-            reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
+            reply.headers["x-should-retry"] = "false"
         wait = re.fullmatch(r"([\d.]+) ?(m?)s", reply.headers.get("retry-after", ""))
         if wait:  # a time with its unit
             reply.headers["retry-after-ms" if wait[2] else "retry-after"] = wait[1]
@@ -205,6 +210,8 @@ class Client(httpx2.AsyncClient):
         limit = limit_of(error.status_code, reply.text)
         variable = self.settings.key_variable or "none"
         status = 402 if limit == "money" else error.status_code
+        if status == 400 and NO_KEY.search(words):
+            status = 401
         remedy = REMEDIES.get(status, "").format(variable)
         if not remedy and reply.is_redirect:
             location = reply.headers.get("location", "")

@@ -1,6 +1,6 @@
 """The engine that asks one model of one OpenAI-compatible server.
 
-OpenAI's client retries failures that may pass (408, 409, 429, 5xx, time-outs, broken connections)
+OpenAI's client retries failures that may pass (`PASSING`, 429, 5xx, time-outs, broken connections)
 with backoff and jitter, and waits as long as `Retry-After` says, up to two minutes; a longer wait
 fails the request at once. Replies that the client would accept as answers (HTML, other JSON, the
 answer to another request) are retried here. At most `settings.concurrency` requests are in flight
@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from codestress.errors import EngineError, NoContinuationError
 from codestress.literals import parse_json
-from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling
+from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, now
 
 from ..budget import BudgetReached, most_tokens
 from ..network import Secret, only_for_openai
@@ -37,6 +37,7 @@ from .openai_client import MOST, Client
 from .replies import (
     LACKS_ITS_END,
     OUTCOMES,
+    PASSING,
     REMEDIES,
     SUSPICIOUS,
     NoTextError,
@@ -59,6 +60,10 @@ SHORT = 100
 """Maximum number of characters of each message in a shortened prompt."""
 COUNT = Prompt((Message("user", "Count."),), Sampling(max_tokens=1), "One, two,")
 """Prompt with a begun answer, by which the engine finds whether the server continues it."""
+FILTERED = re.compile(
+    r"content.?(filter|policy|management)|data_?inspection|flagged|moderation", re.I
+)
+"""Regular expression for refusals of a server's filter, which declines what a prompt is about."""
 NAMES = list(DIALECTS)
 Spoken = tuple[str, ...]
 """Names of the dialects in which a request is sent, in the order in which they were found."""
@@ -151,7 +156,7 @@ class OpenAIEngine(Client, Engine):
         if limit == "answer" and status in SUSPICIOUS:
             remedy = REMEDIES["long answer"].format(prompt.sampling.max_tokens)
             return AnswerTooLong(f"{failure}\n{remedy}")
-        replied = failure.__cause__ or 0 < status < 500
+        replied = failure.__cause__ or (0 < status < 500 and status not in PASSING)
         if replied and not limit and not self._answered:
             return RequestFailed(f"{failure}\n{REMEDIES['another API']}")
         return failure
@@ -172,7 +177,7 @@ class OpenAIEngine(Client, Engine):
             return False
         with suppress(RequestFailed):
             response = await self.answer(replace(request, prompt=shorter))
-            if not response.refused:
+            if not response.refused and response.usage.completion_tokens != 0:
                 self._unfit[limit] = length
                 return True
         return False
@@ -187,6 +192,9 @@ class OpenAIEngine(Client, Engine):
                 return await self._sent(request, spoken)
             except APIStatusError as error:
                 refusal = error
+            words = words_of(refusal.response.text)
+            if refusal.status_code in (400, 403) and FILTERED.search(words):
+                return Response("", "content_filter", answered_at=now())
             async with self._searching:
                 # Another request may have found a dialect meanwhile.
                 if self._spoken == spoken:

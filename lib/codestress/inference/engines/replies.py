@@ -54,6 +54,8 @@ MESSAGE = "choices.0.message"
 """Place of the model's message in a reply, as errors name it."""
 OVERLOADED = (429, 503, 529)
 """Statuses by which servers ask for fewer requests."""
+PASSING = (408, 409, 425, 499)
+"""Statuses below 500, beside 429, of failures that may pass."""
 TOO_LARGE = 413
 """Status by which servers say that a request is too large."""
 SUSPICIOUS = (400, TOO_LARGE, 422)
