@@ -43,8 +43,6 @@ NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
 """Values of Content-Encoding that are read; others unpack a few bytes to any length at once."""
-NO_KEY = re.compile(r"api.?key (not |in)valid|(invalid|missing) api.?key", re.I)
-"""Regular expression for refusals of a key with status 400."""
 MOST: ContextVar[tuple[int, int]] = ContextVar("MOST")
 """Upper bounds of the tokens of what this task sends: of the prompt, and of the completion."""
 
@@ -209,9 +207,7 @@ class Client(httpx2.AsyncClient):
         message = f"status {error.status_code}: {self.secret.quote(words)}"
         limit = limit_of(error.status_code, reply.text)
         variable = self.settings.key_variable or "none"
-        status = 402 if limit == "money" else error.status_code
-        if status == 400 and NO_KEY.search(words):
-            status = 401
+        status = {"money": 402, "key": 401}.get(limit, error.status_code)
         remedy = REMEDIES.get(status, "").format(variable)
         if not remedy and reply.is_redirect:
             location = reply.headers.get("location", "")

@@ -60,10 +60,8 @@ SHORT = 100
 """Maximum number of characters of each message in a shortened prompt."""
 COUNT = Prompt((Message("user", "Count."),), Sampling(max_tokens=1), "One, two,")
 """Prompt with a begun answer, by which the engine finds whether the server continues it."""
-FILTERED = re.compile(
-    r"content.?(filter|policy|management)|data_?inspection|flagged|moderation", re.I
-)
-"""Regular expression for refusals of a server's filter, which declines what a prompt is about."""
+LIMITS = {"filter", "key", "prompt", "other"}
+"""Limits whose refusals are about no dialect."""
 NAMES = list(DIALECTS)
 Spoken = tuple[str, ...]
 """Names of the dialects in which a request is sent, in the order in which they were found."""
@@ -192,8 +190,11 @@ class OpenAIEngine(Client, Engine):
                 return await self._sent(request, spoken)
             except APIStatusError as error:
                 refusal = error
-            words = words_of(refusal.response.text)
-            if refusal.status_code in (400, 403) and FILTERED.search(words):
+            status = refusal.status_code
+            if (
+                status in (400, 403)
+                and limit_of(status, refusal.response.text) == "filter"
+            ):
                 return Response("", "content_filter", answered_at=now())
             async with self._searching:
                 # Another request may have found a dialect meanwhile.
@@ -234,10 +235,7 @@ class OpenAIEngine(Client, Engine):
         time one more, whose sign the refusal bears and which changes the request, with the names of
         all whose signs it bears; empty where the refusal is about something else."""
         status, words = refusal.status_code, words_of(refusal.response.text)
-        if status not in MAY_BE_DIALECT or limits_in(words).keys() & {
-            "prompt",
-            "other",
-        }:
+        if status not in MAY_BE_DIALECT or limits_in(words).keys() & LIMITS:
             return []
         signs = []
         for name in NAMES:

@@ -75,7 +75,7 @@ SMALLEST_CONTEXT = 128
 """Smallest context in tokens; smaller numbers in a refusal are no limit of a prompt."""
 SIGNS = PARAMS / "refusals.yaml"
 """The table of signs: regular expressions by the limit that they name (`money`, `rate`, `memory`,
-`prompt`, `answer`, `other`, or `excess` for none) and by their source."""
+`key`, `filter`, `prompt`, `answer`, `other`, or `excess` for none) and by their source."""
 NAMES_ERROR = re.compile("err|detail|mess|msg|code|status|base_resp")
 """Regular expression for the fields of a reply that tell of an error."""
 LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
@@ -240,7 +240,7 @@ def status_in(content: bytes) -> int | None:
         if type(code) is int and 400 <= code < 600:
             return code
     limit = limit_of(0, json.dumps(error))
-    return 400 if limit and limit != "other" else None
+    return 400 if limit not in ("", "other") else None
 
 
 @cache
@@ -275,9 +275,8 @@ def _tokens_in(text: str) -> int:
 
 def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
     """Returns the limit that a request crosses, by the HTTP `status` and the text of its refusal:
-    `money`, `rate`, `memory`, `load`, `prompt`, `answer`, `other`, or `excess` where the refusal does
-    not name the limit; empty where it is about none. The limit is recognised by the table `SIGNS`, or
-    by a number in the text beside a smaller one that can be its limit.
+    `load` or one of the table `SIGNS`, by which it is recognised, or by a number in the text beside a
+    smaller one that can be its limit; empty where the refusal is about none.
 
     Where the refusal names both lengths, that of the refused `prompt` and that of the answer, the
     longer of the two crosses the limit, or the one that is named first.
