@@ -35,11 +35,8 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value != "<<":
                 if key.value in keys:
-                    raise yaml.constructor.ConstructorError(
-                        None,
-                        None,
-                        f"the key {key.value!r} appears twice",
-                        node.start_mark,
+                    raise yaml.YAMLError(
+                        f"the key {key.value!r} appears twice {node.start_mark}"
                     )
                 keys.add(key.value)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)

@@ -90,12 +90,10 @@ def _place(entry: ModelEntry) -> object:
 def _other_spelling(entry: ModelEntry, rows: dict[str, ModelEntry]) -> str:
     """Returns the address, spelled in another way, at which `rows` have the model of the registry row
     `entry`, so that its answers are not paid twice; empty where they have none, or the row itself."""
-    if entry.name in rows:
-        return ""
-    for row in rows.values():
-        address = f"{_place(row)}"
-        is_same = (row.id, row.revision) == (entry.id, f"at {address}")
-        if is_same and server_of(row) == server_of(entry):
+    model = entry.id, server_of(entry)
+    for row in [] if entry.name in rows else rows.values():
+        at, _, address = row.revision.partition(" ")
+        if at == "at" and (row.id, server_of(row)) == model:
             return address
     return ""
 

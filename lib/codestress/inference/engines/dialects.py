@@ -45,6 +45,8 @@ DIALECTS = {
 """All dialects by name, in the order in which they are tried."""
 CHANGES = {name: yaml.safe_load(row.setting) or {} for name, row in DIALECTS.items()}
 """Settings that each dialect changes, by its name."""
+SHORT = 100
+"""Maximum number of characters of each message in a shortened prompt."""
 ECHOES = ("input", "body", "request")
 """Fields of a refusal in which servers repeat the request."""
 
@@ -87,6 +89,14 @@ def adapted(entry: ModelEntry, names: Iterable[str]) -> ModelEntry:
     lines = entry.adapted | {name: DIALECTS[name].line for name in known}
     changed = {"archive": entry.archive, "settings": settings, "adapted": lines}
     return type(entry)(**entry.model_dump() | changed)
+
+
+def shortened(prompt: Prompt) -> Prompt:
+    """Returns `prompt` with the first `SHORT` characters of each message."""
+    messages = []
+    for message in prompt.messages:
+        messages.append(replace(message, content=message.content[:SHORT]))
+    return replace(prompt, messages=tuple(messages))
 
 
 def shown_to(prompt: Prompt, roles: str) -> Prompt:

@@ -31,11 +31,12 @@ from ..budget import BudgetReached, most_tokens
 from ..network import Secret, only_for_openai
 from ..registry import ModelEntry
 from .base import AnswerTooLong, Engine, RequestFailed
-from .dialects import DIALECTS, words_of
+from .dialects import DIALECTS, shortened, words_of
 from .openai import Settings, address_of, key_in, request_body
 from .openai_client import MOST, Client
 from .replies import (
     LACKS_ITS_END,
+    MAYBE_DIALECT,
     OUTCOMES,
     PASSING,
     REMEDIES,
@@ -52,17 +53,11 @@ from .replies import (
 
 PAUSES_S = (0.0, 0.5, 1.0)
 """Seconds before each try of a request with invalid replies."""
-MAY_BE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
-"""Statuses of refusals that may mean that the server speaks a dialect."""
 MOST_TRIALS = 16
 """Maximum number of changed requests that are sent to find a server's dialects."""
-SHORT = 100
-"""Maximum number of characters of each message in a shortened prompt."""
 COUNT = Prompt((Message("user", "Count."),), Sampling(max_tokens=1), "One, two,")
 """Prompt with a begun answer, by which the engine finds whether the server continues it."""
-LIMITS = {"filter", "key", "prompt", "other"}
-"""Limits whose refusals are about no dialect."""
-NAMES = list(DIALECTS)
+NAMES = [*DIALECTS]
 Spoken = tuple[str, ...]
 """Names of the dialects in which a request is sent, in the order in which they were found."""
 
@@ -166,11 +161,7 @@ class OpenAIEngine(Client, Engine):
         limit, length = prompt.sampling.max_tokens, prompt.characters
         if length >= self._unfit.get(limit, math.inf):
             return True
-        messages = tuple(
-            replace(message, content=message.content[:SHORT])
-            for message in prompt.messages
-        )
-        shorter = replace(prompt, messages=messages)
+        shorter = shortened(prompt)
         if 2 * shorter.characters >= length:
             return False
         with suppress(RequestFailed):
@@ -190,11 +181,7 @@ class OpenAIEngine(Client, Engine):
                 return await self._sent(request, spoken)
             except APIStatusError as error:
                 refusal = error
-            status = refusal.status_code
-            if (
-                status in (400, 403)
-                and limit_of(status, refusal.response.text) == "filter"
-            ):
+            if limit_of(refusal.status_code, refusal.response.text) == "filter":
                 return Response("", "content_filter", answered_at=now())
             async with self._searching:
                 # Another request may have found a dialect meanwhile.
@@ -235,7 +222,7 @@ class OpenAIEngine(Client, Engine):
         time one more, whose sign the refusal bears and which changes the request, with the names of
         all whose signs it bears; empty where the refusal is about something else."""
         status, words = refusal.status_code, words_of(refusal.response.text)
-        if status not in MAY_BE_DIALECT or limits_in(words).keys() & LIMITS:
+        if status not in MAYBE_DIALECT or {"prompt", "other"} & limits_in(words).keys():
             return []
         signs = []
         for name in NAMES:
@@ -288,8 +275,8 @@ class OpenAIEngine(Client, Engine):
         seconds = reply.elapsed.total_seconds()
         most = prompt.sampling.max_tokens
         response = response_of(content, seconds, self.secret, most)
-        name = value_at(content, "id")
-        if response.text and name and isinstance(name, str):
+        name = str(value_at(content, "id") or "")
+        if response.text and name:
             text = f"{value_at(content, 'created')} {response.text}"
             check_repeat(self._texts, name, text, prompt.digest)
         spoken = (*spoken, *response.dialects)

@@ -54,6 +54,8 @@ MESSAGE = "choices.0.message"
 """Place of the model's message in a reply, as errors name it."""
 OVERLOADED = (429, 503, 529)
 """Statuses by which servers ask for fewer requests."""
+MAYBE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
+"""Statuses of refusals that may mean that the server speaks a dialect."""
 PASSING = (408, 409, 425, 499)
 """Statuses below 500, beside 429, of failures that may pass."""
 TOO_LARGE = 413
