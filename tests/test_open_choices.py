@@ -10,8 +10,10 @@ import yaml
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import resolve
+from codestress.report.protocol import deviations
 from codestress.rooms import offered_by
-from conftest import ROOT
+from codestress.validation import read_yaml
+from conftest import ROOT, artefact_of
 
 PAPERS = ("origin", "semtrace", "faultloc", "codecrash")
 ROW = re.compile(
@@ -58,3 +60,34 @@ def test_defaults_are_those_of_the_paper_profile(paper: str) -> None:
             if name == "epsilon":
                 wanted = float(wanted)  # YAML reads 1e-9 as a text
             assert wanted in [one[name] for one in values if name in one], name
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "user"),
+    [
+        ("origin/sec62", {"variants": 4}, {"text": ["own"]}),
+        ("semtrace/fig01", {"key_separator": "tab"}, {"keys": [True]}),
+        ("semtrace/tab01", {"positions": 3}, {"distractors": [20]}),
+        ("semtrace/fig06", {"max_tokens": 9}, {"shown": "prompt"}),
+        ("semtrace/tab03", {"longest_context": 2000}, {"show": "architecture"}),
+        ("faultloc/tab02", {"content": "bank"}, {"spms": ["names"]}),
+        ("codecrash/tab10", {"truth": "false"}, {"perturbations": ["MCC"]}),
+        ("codecrash/tab15", {"samples_direct": 1}, {"modes": ["direct"]}),
+    ],
+)
+def test_a_parameter_deviates_only_where_another_uses_it(
+    name: str, setting: dict[str, object], user: dict[str, object]
+) -> None:
+    paper = artefact_of(name, "paper").parameters
+    idle = paper.model_copy(update=setting)
+    assert deviations(idle) == []
+    used = deviations(idle.model_copy(update=user))
+    assert {*setting} <= {deviation.parameter for deviation in used}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_uses_are_of_parameters(paper: str) -> None:
+    fields = set().union(*(schema.model_fields for schema in schemas_of(paper)))
+    uses = read_yaml(ROOT / f"lib/codestress/papers/{paper}/used.yaml")
+    for name, users in uses.items():
+        assert {name, *users} <= fields, name

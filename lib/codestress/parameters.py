@@ -4,7 +4,7 @@ import html
 import json
 import typing
 from collections.abc import Iterable, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
@@ -12,9 +12,16 @@ from pydantic import Field, field_validator
 
 from .artefact_files import Layers, demo_layers
 from .errors import ParameterError
-from .paths import ROOT, shown, whole
+from .paths import PAPERS, ROOT, shown, whole
 from .types import NotRun, Prompt, Response, Sampling, Score, Trial, Trials
-from .validation import Strict, check, nearest
+from .validation import Strict, check, nearest, read_yaml
+
+
+@cache
+def _users(paper: str) -> dict[str, Any]:
+    """Content of the file used.yaml in the folder of `paper`; empty without one."""
+    path = PAPERS / paper / "used.yaml"
+    return read_yaml(path) if path.is_file() else {}
 
 
 class Alike(NamedTuple):
@@ -137,6 +144,23 @@ class Facts(Strict):
             rows += "</tr>"
         return f"<table>{rows}</table>"
 
+    def idle(self) -> set[str]:
+        """Returns the names of parameters without effect beside the values of the others, by the
+        file used.yaml of the paper's folder."""
+        idle = set()
+        for name, users in _users(self.artefact.partition("/")[0]).items():
+            known = users.keys() & type(self).model_fields
+            if known and not any(self._has(user, users[user]) for user in known):
+                idle.add(name)
+        return idle
+
+    def _has(self, name: str, values: list[Any] | Literal["any"]) -> bool:
+        """Whether the parameter `name`, or an element of it if it is a list, is one of `values`; of
+        "any": whether it is true."""
+        own = getattr(self, name)
+        own = own if isinstance(own, list) else [own]
+        return any(own if values == "any" else (value in values for value in own))
+
     def of_model(self, model: str) -> Self:  # noqa: ARG002
         """Parameters that hold for `model`: in this base class these parameters, the same for all
         models."""
@@ -149,12 +173,17 @@ class Seeded(Facts):
     seed: int = Field(0, ge=0, description="of everything random")
 
 
-class Recomputed(Facts):
+class Unjudged(Facts):
+    """Parameters of notebooks that ask no model: those of `Facts`, with a single scoring rule."""
+
+    rule: Literal["strict"] = Field("strict", description="nothing is judged")
+
+
+class Recomputed(Unjudged):
     """Parameters of notebooks that compute with a paper's published numbers, without asking models
-    and without random numbers: those of `Facts`, and the level of confidence."""
+    and without random numbers: those of `Unjudged`, and the level of confidence."""
 
     confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
-    rule: Literal["strict"] = Field("strict", description="nothing is judged")
 
 
 class RecomputedByDraws(Recomputed, Seeded):
@@ -229,9 +258,9 @@ class Experiment(Asked):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """Names of the scoring rules: `strict`, and `reference` where the paper's own harness
-        scores differently."""
-        return ("strict",)
+        """Names of the scoring rules, which the parameter `rule` names: `strict`, and `reference`
+        where the paper's own harness scores differently."""
+        return typing.get_args(type(self).model_fields["rule"].annotation)
 
     def trials(self) -> Iterable[Trial]:
         """Returns all trials, in a fixed order."""

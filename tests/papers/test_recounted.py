@@ -131,6 +131,14 @@ def test_crash_orders_by_the_published_scores() -> None:
     )
     first, second = one[:, 1] > one[:, 2], other[:, 1] > other[:, 2]
     assert found["same message on both data sets", ""] == (first == second).sum()
+    easier = 0.0
+    for label in MODELS:
+        for name, n in CODECRASH["problems"].items():
+            direct, cot = (
+                SCORES[label][mode][name]["VAN"] for mode in ("direct", "cot")
+            )
+            easier += n * (cot - direct) / 1279 / 17
+    assert found["vanilla, step by step - direct", ""] == pytest.approx(easier)
 
 
 def test_crash_sizes_and_averages_by_the_published_scores() -> None:

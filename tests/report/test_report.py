@@ -300,6 +300,8 @@ def test_another_protocol_is_not_comparable(publishing: Publishing) -> None:
     names(deviates, "d 1", "15")
     assert same == ""
     assert set(ledger(given, {"drops": DROPS})["verdict"]) == {"inconclusive"}
+    narrow = ledger(given.model_copy(update={"confidence": 0.5}), {"drops": DROPS})
+    assert narrow["deviates"].tolist() == ["confidence 0.5 (verdicts: 0.95)"] * 2
 
 
 @pytest.mark.parametrize("name", artefact_names())

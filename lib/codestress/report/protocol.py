@@ -9,21 +9,17 @@ from codestress.parameters import Facts, in_words
 
 FREE = {
     "answers",
-    "artefact",
-    "models",
     "rule",
     "seed",
     "failures",
     "confidence",
     "resamples",
-    "repetitions",
     "relative",
     "show",
     "metrics",
 }
 """Parameters outside a protocol: choices of drawing or computing from the same answers, a file of
-answers, seeds, which no paper states, and models: a paper's number names its models, so that other
-models are no deviation."""
+answers, and seeds, which no paper states."""
 BEYOND = "Beyond the paper"
 """Beginning of the titles of artefacts that no paper has."""
 Values = Mapping[str, Any]
@@ -42,19 +38,17 @@ class Deviation(NamedTuple):
 def deviations(given: Facts) -> list[Deviation]:
     """Returns the parameters in `given`, a run's, that differ from those in
     params/PAPER/ARTEFACT.yaml, which are the paper's, compared model by model; empty for a run by
-    the paper's protocol."""
-    free = given.model_dump(include=FREE)  # a profile may name the models
-    own = read_artefact(given.artefact).parameters
-    stated = {**free, **own, "models": given.models}
+    the paper's protocol. Other models are no deviation, for a paper's number names its models."""
+    stated = {**read_artefact(given.artefact).parameters, "artefact": given.artefact}
+    stated["models"] = given.models  # a profile may name them
     for name in [*stated.get("per_model", {})]:
         if name not in given.models:
             del stated["per_model"][name]
     paper = given.checked(stated, f"params/{given.artefact}.yaml")
     models_of: dict[tuple[str, str, str], list[str]] = {}
     for model in given.models:
-        ours = given.of_model(model).model_dump()
         theirs = paper.of_model(model).model_dump()
-        for difference in _differences(given, ours, theirs):
+        for difference in _differences(given.of_model(model), theirs):
             models_of.setdefault(difference, []).append(model)
     deviating = []
     for (name, value, source), models in models_of.items():
@@ -64,12 +58,12 @@ def deviations(given: Facts) -> list[Deviation]:
     return deviating
 
 
-def _differences(
-    given: Facts, ours: Values, theirs: Values
-) -> Iterator[tuple[str, str, str]]:
-    """Yields, for each parameter of `ours` that deviates from `theirs` (the values for one model),
-    its name, its value, and the paper's value in words. A combination of values that `given.ALIKE`
-    declares equal to the paper's does not deviate; any other counts as one parameter."""
+def _differences(given: Facts, theirs: Values) -> Iterator[tuple[str, str, str]]:
+    """Yields, for each parameter of `given` that deviates from `theirs` (the values for one model),
+    its name, its value, and the paper's value in words; none for one without effect or outside a
+    protocol (`FREE`). A combination of values that `given.ALIKE` declares equal to the paper's does
+    not deviate; any other counts as one parameter."""
+    ours = given.model_dump(exclude={*FREE, *given.idle()})
     differing = []
     for name, value in ours.items():
         if _differs(given, name, value, theirs[name]):
@@ -95,10 +89,10 @@ def _differs(given: Facts, name: str, ours: Any, theirs: Any) -> bool:
     """Whether the value `ours` of the parameter `name` makes another protocol than `theirs`, the
     paper's.
 
-    Parameters outside a protocol (`FREE`) never do. A part of the paper's
-    questions does not, and neither does another file: its path depends on the user.
+    A part of the paper's questions does not, and neither does another file: its path depends on the
+    user.
     """
-    if ours == theirs or name in FREE:
+    if ours == theirs:
         return False
     if name in given.PARTS and set(ours) <= set(theirs):
         return False

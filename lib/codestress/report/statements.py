@@ -313,7 +313,11 @@ def _deviates(
 ) -> str:
     """Returns, in words, those of the run's deviations from the paper's protocol that concern the
     statement `stated` about the row `cell`: deviations of the models that either names, or of all
-    models asked where neither names one. Empty where none concerns it, or nothing is run."""
+    models asked where neither names one; or another level of its interval than that of verdicts.
+    Empty where none concerns it, or nothing is run."""
+    level = getattr(given, "confidence", 0.95)
+    if level != 0.95 and stated.number[1:]:
+        return f"confidence {level} (verdicts: 0.95)"
     if stated.evidence != "re-run":
         return ""
     names = {name for name in cell.values() if isinstance(name, str)}

@@ -131,17 +131,17 @@ class Perturbed(Seeded):
 
     def files(self) -> list[Path]:
         """Return the paths of the files that the study reads: contest programs, modules
-        of custom perturbations, and the named files of hints and translations. A file
-        need not exist."""
+        of custom perturbations, and the named files of hints and translations if they are
+        used. A file need not exist."""
         files: list[Path] = []
         if "contest" in self.problems:
             files += contest_files()
         for name, perturbation in own_perturbations().items():
             if name in self.perturbations:
                 files.append(file_of(perturbation.function))
-        for name, own in self.FILES.items():
+        for name in sorted(self.FILES.keys() - self.idle()):
             path = getattr(self, name)
-            if path not in own:
+            if path not in self.FILES[name]:
                 files.append(ROOT / path)
         return files
 

@@ -76,10 +76,6 @@ class Questions(Perturbed, Experiment):
         2000, ge=1, description="longest answer step by step, and longest clean program"
     )
 
-    @property
-    def rules(self) -> tuple[str, ...]:
-        return ("strict", "reference")
-
     def trials(self) -> Iterator[Trial]:
         """Yield the trials about every variant of every problem, in each mode and with
         each defence (a request to ignore comments, or a clean-up of the program).

@@ -61,12 +61,6 @@ class Naming(Experiment):
     temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
     max_tokens: int = Field(512, ge=1, description="longest answer")
 
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """`strict`, the labelled line, and `reference`, within two lines of it; an answer about a
-        specification has one score under both."""
-        return ("strict", "reference")
-
     def prompt(self, text: str) -> Prompt:
         """Returns the prompt that asks `text`, with the sampling of all requests."""
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)

@@ -7,10 +7,13 @@ counts.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from codestress.errors import DataError
+from codestress.problems.datasets import data_file
+from codestress.problems.words import word_list
 from codestress.seeding import rng
 
 TARGET = ("workbench", "dad", "admire")
@@ -32,6 +35,22 @@ class Link(NamedTuple):
 
     def __str__(self) -> str:
         return f'"{self.origin}" is connected to "{self.destination}"'
+
+
+@lru_cache(maxsize=128)
+def all_links(
+    words: str, hops: int, seed: int, number: int, d: int
+) -> tuple[tuple[Link, ...], ...]:
+    """Pair: the whole list of links laid out at distance `d`, and the target's chain. `words` is
+    `authors` for the authors' list, else list number `number` is drawn from the kit's words by
+    `seed`. `hops` is the number of links in a chain."""
+    if words == "authors":
+        path = data_file("find-the-origin", "findtheorigin/vertices.txt")
+        links = parse_links(path.read_text("utf-8"))
+    else:
+        links = make_links(word_list(), hops=hops, seed=seed, index=number)
+    laid_out = lay_out(links, d=d, hops=hops)
+    return tuple(laid_out), tuple(target_chain(links, hops))
 
 
 def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> list[Link]:

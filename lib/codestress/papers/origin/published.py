@@ -78,13 +78,16 @@ def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
             wide = part.pivot_table("right", "size", "list")[[*names]].dropna()
             first, second = wide.to_numpy(int).T
             change = second - first
-            row = {"comparison": comparison, "model": model}
-            row["first"] = first.sum()
-            row["second"] = second.sum()
-            row["sizes"] = len(change)
-            row["only_second"] = (change > 0).sum()
-            row["only_first"] = (change < 0).sum()
-            row["difference"] = change.mean()
+            row = {
+                "comparison": comparison,
+                "model": model,
+                "first": first.sum(),
+                "second": second.sum(),
+                "sizes": len(change),
+                "only_second": (change > 0).sum(),
+                "only_first": (change < 0).sum(),
+                "difference": change.mean(),
+            }
             row |= paired_difference(change, confidence=confidence)._asdict()
             for name, block in BLOCKS.items():
                 blocks = np.arange(len(change)) // block

@@ -6,7 +6,6 @@ move apart?
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import product
 from typing import Annotated, Literal, Self
 
@@ -18,8 +17,6 @@ from codestress.parameters import (
     Parameters,
     Recomputed,
 )
-from codestress.problems.datasets import data_file
-from codestress.problems.words import word_list
 from codestress.prompts import filled
 from codestress.types import Message, Prompt, Response, Sampling, Score, Trial
 
@@ -127,11 +124,6 @@ class Chains(Interval, Experiment):
         return self
 
     @property
-    def rules(self) -> tuple[str, ...]:
-        """Names of the scoring rules: the kit's own, and that of the authors' harness."""
-        return ("strict", "reference")
-
-    @property
     def retry_temperatures(self) -> tuple[float, ...]:
         """Temperatures at which a refused request is repeated, one after the other."""
         return (self.retry_temperature,) * self.retries
@@ -150,9 +142,7 @@ class Chains(Interval, Experiment):
             sizes = range(max(self.first_lines, chain), self.lines_below, self.step)
             for size, lines in enumerate(sizes):
                 factors = {"d": d, "shuffled": shuffled, "wording": wording}
-                factors["lines"] = lines
-                factors["size"] = size
-                factors["list"] = number
+                factors |= {"lines": lines, "size": size, "list": number}
                 problem = f"list {number}, size {size}"
                 for sample in range(self.samples):
                     yield Trial(problem, factors, self.seed, sample)
@@ -165,17 +155,14 @@ class Chains(Interval, Experiment):
         wording = trial.factors["wording"]
         question = Message("user", filled(f"find_the_origin.{wording}", values))
         sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
-        if self.system:
-            return Prompt((Message("system", self.system), question), sampling)
-        return Prompt((question,), sampling)
+        system = [Message("system", self.system)] if self.system else []
+        return Prompt((*system, question), sampling)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
         """Return the score of the origin that `response` names, under the scoring rule
         `rule`."""
-        origin = connections.TARGET[0]
-        if rule == "strict":
-            return score_strict(response, origin)
-        return score_reference(response, origin)
+        judge = score_strict if rule == "strict" else score_reference
+        return judge(response, connections.TARGET[0])
 
     def links(self, trial: Trial) -> list[connections.Link]:
         """Return the links that the prompt of `trial` shows, in order: the window of
@@ -183,7 +170,9 @@ class Chains(Interval, Experiment):
         d, lines, number = (
             int(trial.factors[name] or 0) for name in ("d", "lines", "list")
         )
-        laid_out, chain = _links(self.words, self.hops, trial.seed, number, d)
+        laid_out, chain = connections.all_links(
+            self.words, self.hops, trial.seed, number, d
+        )
         shown = connections.window(
             laid_out, lines=lines, d=d, hops=self.hops, depth=self.depth
         )
@@ -196,24 +185,6 @@ class Chains(Interval, Experiment):
 
 class FindTheOrigin(Chains, Parameters):
     """Parameters of chains (as in `Chains`) for figures with bootstrap intervals."""
-
-
-@lru_cache(maxsize=128)
-def _links(
-    words: str, hops: int, seed: int, number: int, d: int
-) -> tuple[tuple[connections.Link, ...], ...]:
-    """Return the whole list of links laid out at distance `d`, and the target chain.
-
-    If `words` is `authors`, this is the authors' list. Otherwise list number `number`
-    is drawn from the kit's words with `seed`. `hops` is the number of links in a chain.
-    """
-    if words == "authors":
-        path = data_file("find-the-origin", "findtheorigin/vertices.txt")
-        links = connections.parse_links(path.read_text("utf-8"))
-    else:
-        links = connections.make_links(word_list(), hops=hops, seed=seed, index=number)
-    laid_out = connections.lay_out(links, d=d, hops=hops)
-    return tuple(laid_out), tuple(connections.target_chain(links, hops))
 
 
 def _as_list(value: object) -> object:
@@ -282,7 +253,7 @@ class NeedleInHaystack(Interval, Experiment):
         variant. At temperature 0, repetitions of a prompt tell little that is new;
         variants do. Raises `DataError` if the data set of a published text is missing.
         """
-        for cell in [*self.published_texts(), *self.own_cells()]:
+        for cell in [*needles.published_texts(self.test, self.text), *self.own_cells()]:
             problem = f"{self.test}, {cell}"
             factors = cell._asdict()
             for sample in range(self.samples):
@@ -307,12 +278,7 @@ class NeedleInHaystack(Interval, Experiment):
         cell = NeedleCell(**trial.factors)  # type: ignore[arg-type]
         if cell.text == "own":
             return needles.own_text(self.test, cell)
-        return self.published_texts()[cell]
-
-    def published_texts(self) -> dict[NeedleCell, str]:
-        """Return a dict from cell to published prompt; empty if the parameter `text`
-        names only the kit's own texts. Raises `DataError` if a data set is missing."""
-        return needles.published_texts(self.test, self.text)
+        return needles.published_texts(self.test, self.text)[cell]
 
     def own_cells(self) -> Iterator[NeedleCell]:
         """Yield the cells of the kit's own texts; none if the parameter `text` does not

@@ -6,19 +6,13 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from codestress.parameters import Facts, RecomputedByDraws, Seeded
+from codestress.parameters import RecomputedByDraws, Seeded, Unjudged
 from codestress.problems.problem_files import known_source
 from codestress.types import Prompt
 
 from .contexts import Distractors
 from .line_removal import LineRemoval, Sensitivity
 from .positions import Contexts, Counts, Matched, Positions, Questions, Recall, Task
-
-
-class Unjudged(Facts):
-    """Parameters of studies that send no requests."""
-
-    rule: Literal["strict"] = Field("strict", description="nothing is judged")
 
 
 class Templates(Unjudged, Seeded):

@@ -166,7 +166,7 @@ def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
     thought, in % of vanilla: a row for each model, a column for each data set and
     perturbation. `vanilla` is Pass@1 on unperturbed programs."""
     easier = vanilla["cot"] - vanilla["direct"]
-    yield "vanilla, step by step - direct", "", easier.mean()
+    yield "vanilla, step by step - direct", "", easier.xs(MERGE, level="dataset").mean()
     misled = lost[MERGE][["MCC", "MPS"]].mean(axis=1)
     yield "misled step by step", "", misled.min()
     models = registry_names(misled.index)

@@ -158,13 +158,16 @@ def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
     single = python[python["removed"] == 1]
     beyond = python[removed > 0.2]
     by_program = single.groupby("problem")["value_strict"].mean()
-    row = {"share_removed": least, "n": len(first)}
-    row["drop"] = 1 - first["value_strict"].mean()
-    row["versions"] = len(python)
-    row["single"] = len(single)
-    row["single_drop"] = 1 - single["value_strict"].mean()
-    row["single_drop_by_program"] = 1 - by_program.mean()
-    row["far"] = beyond["value_strict"].mean()
-    row["far_versions"] = len(beyond)
-    row["far_programs"] = beyond["problem"].nunique()
+    row = {
+        "share_removed": least,
+        "n": len(first),
+        "drop": 1 - first["value_strict"].mean(),
+        "versions": len(python),
+        "single": len(single),
+        "single_drop": 1 - single["value_strict"].mean(),
+        "single_drop_by_program": 1 - by_program.mean(),
+        "far": beyond["value_strict"].mean(),
+        "far_versions": len(beyond),
+        "far_programs": beyond["problem"].nunique(),
+    }
     return pd.DataFrame([row])
