@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.fitting.proportions import wilson
 from codestress.inference.registry import load_registry
+from codestress.report import checked, gallery
 from codestress.report.model_table import board, models_by_task, write_board
 from codestress.report.summary import shortfalls
 from codestress.rooms import papers
@@ -117,3 +119,25 @@ def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_w
     (sentence,) = shortfalls([mute | {"counts": {"m1": {"incorrect": 3}}}])
     names(sentence, "m1", "0 of 3", "3 read, and not correct")
     assert shortfalls([manifest({"sim-x": (0, 99)}, True, ("sim-x",))]) == []
+
+
+def test_a_page_that_is_damaged_or_of_other_artefacts_is_not_current(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (checked, gallery):
+        monkeypatch.setattr(module, "OUTPUTS", tmp_path)
+    path = tmp_path / "demo/a/one/manifest.json"
+    path.parent.mkdir(parents=True)
+    assert not checked.sealed("demo")
+    for content in ({}, {"title": "changed"}, None):
+        path.write_text(json.dumps(content)) if content is not None else path.unlink()
+        assert not checked.sealed("demo")
+        page = gallery.gallery("demo")
+        assert checked.sealed("demo")
+    text = page.read_bytes()
+    for damaged in (text[:-2000], text.replace(b"papers", b"paper", 1), b"\xff", b""):
+        page.write_bytes(damaged)
+        assert not checked.sealed("demo")
+    page.write_bytes(text)
+    (tmp_path / "demo/models.md").unlink()
+    assert not checked.sealed("demo")

@@ -25,7 +25,7 @@ from codestress.pipeline.options import (
     resolved,
     with_knobs,
 )
-from codestress.report.checked import read_manifest
+from codestress.report.checked import read_manifest, sealed
 
 from .questions import in_words
 
@@ -72,12 +72,11 @@ def build(
     states = Counter(sorted(outcome.state for outcome in outcomes))
     indexes = []
     for shelf in dict.fromkeys(artefact.shelf for artefact in chosen):
-        index = OUTPUTS / shelf / "index.html"
-        if len(states) > 1 or "up to date" not in states or not index.exists():
+        if not sealed(shelf):
             from codestress.report.gallery import gallery
 
-            index = gallery(shelf)
-        indexes.append(shown(index))
+            gallery(shelf)
+        indexes.append(shown(OUTPUTS / shelf / "index.html"))
     if as_json:
         print_json([asdict(outcome) for outcome in outcomes])
     else:

@@ -17,8 +17,12 @@ from matplotlib.figure import Figure
 
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.summaries import with_accuracy
-from codestress.inference.results import Results
+from codestress.pipeline.artefacts import Artefact
+from codestress.pipeline.builder import standing
+from codestress.pipeline.explain import answers_of
+from codestress.pipeline.inputs import inputs_of
 from codestress.report.caption import SIMULATED_NOTE, description
+from codestress.report.checked import read_table
 from codestress.report.curves import draw_points
 from codestress.report.style import styled_figure
 
@@ -28,11 +32,11 @@ from .controls import (
     dropdown,
     follow,
     on_change,
+    opened,
     paragraph,
     showing,
     side_by_side,
 )
-from .questions import built
 
 RANGES = 12
 """Number of ranges into which a numeric factor with more values is cut."""
@@ -40,26 +44,37 @@ NAMED = 24
 """Largest number of places or series that have names and intervals."""
 
 
-def factors_in(results: Results) -> list[str]:
-    """Returns the columns of `results.answers` that tell answers apart (model, problem, sample or a
-    factor): numbers first, model and problem last."""
-    frame = results.answers
-    known = {"model", "problem", "sample"}
-    for trial in results.questions.items:
-        known.update(trial.factors)
-    names = []
-    for name in frame.columns:
-        if name in known and frame[name].nunique(dropna=False) > 1:
-            names.append(name)
+FACTORS = (
+    "^(?!(outcome|value|detail|unresolved)_|(simulated|finish_reason|prompt_tokens"
+    "|completion_tokens|seconds|attempts|key|earlier|answered_by|error|trial)$)"
+)
+"""Pattern of the columns of answers that are model, problem, sample or a factor."""
+
+
+def answers_table(artefact: Artefact) -> pd.DataFrame:
+    """Returns the answers of `artefact`, as in `Results.answers`: from its folder where that is up
+    to date, since to score some again takes 20 s, else from the store. Raises `IncompleteError` if
+    a response is missing there."""
+    why, _ = standing(artefact, inputs_of(artefact))
+    if why:
+        return answers_of(artefact).answers
+    answers = read_table(artefact.folder / "answers.parquet")
+    simulated = [entry.name for entry in artefact.models if entry.simulated]
+    return answers.assign(simulated=answers["model"].isin(simulated))
+
+
+def factors_in(answers: pd.DataFrame) -> list[str]:
+    """Returns the columns of the table `answers` that tell answers apart (model, problem, sample or
+    a factor): numbers first, model and problem last."""
+    known = answers.filter(regex=FACTORS)
+    names = known.columns[known.nunique() > 1]
     last = ("model", "problem")
-    return sorted(names, key=lambda name: (name in last, not is_number(frame[name])))
+    return sorted(names, key=lambda name: (name in last, not is_number(known[name])))
 
 
 def is_number(values: pd.Series) -> bool:
     """Whether all `values` are numbers, with none missing, so that they can have an axis."""
-    kinds = pd.api.types
-    number = kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values)
-    return bool(number and values.notna().all())
+    return values.dtype.kind in "iuf" and bool(values.notna().all())
 
 
 def grouped(values: pd.Series, most: int) -> pd.Series:
@@ -76,25 +91,22 @@ def grouped(values: pd.Series, most: int) -> pd.Series:
     return ranges.cat.rename_categories(names)
 
 
-def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
-    """Returns a figure of accuracy (%, by the scoring rule `rule`) in the table of answers `frame`
-    against the column `x`, with a series for each value of the column `line` (empty: one series)
-    and Wilson's 95 % intervals.
+def share_figure(frame: pd.DataFrame, x: str, line: str) -> Figure:
+    """Returns a figure of accuracy (%, by the strict rule, with Wilson's 95 % intervals) in the
+    answers `frame` against the column `x`, a series for each value of `line` (empty: one series).
 
     Numbers have an axis and are joined by lines; more than `RANGES` of them are cut into as many
     ranges, each at the mean of its values. Other values are drawn as points, the one with the highest
     accuracy first. More than `NAMED` series or places are grey, without names and intervals.
     """
-    right = frame[f"value_{rule}"].rename("right")
+    right = frame["value_strict"].rename("right")
     number, groups = is_number(frame[x]), grouped(frame[x], RANGES)
     if number:
         places = frame[x].groupby(groups, observed=True).transform("mean")
     else:
         names = right.groupby(groups).mean().sort_values(ascending=False).index
         places = groups.map(names.get_loc)
-    label = pd.Series("all answers", frame.index)
-    if line:
-        label = grouped(frame[line], 6)
+    label = grouped(frame[line], 6) if line else pd.Series("all answers", frame.index)
     by = [label.rename("label"), places.rename("place")]
     cells = right.groupby(by, observed=True).agg(["sum", "count"]).round()
     shares = with_accuracy(cells.reset_index(), "sum", "count").assign(published=False)
@@ -102,10 +114,12 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     axes = figure.subplots()
     plain = _draw_series(axes, shares, joined=number)
     axes.set(xlabel=x, ylabel="right answers (%)", ylim=(-3, 103))
-    values = frame[x].nunique()
-    if number and values > RANGES:
-        axes.set_xlabel(f"{x} ({values} values in {RANGES} ranges)")
-    if not number:
+    if number:
+        if (frame[x] % 1 == 0).all():
+            axes.locator_params("x", integer=True, min_n_ticks=1)
+        if (values := frame[x].nunique()) > RANGES:
+            axes.set_xlabel(f"{x} ({values} values in {RANGES} ranges)")
+    else:
         axes.set_xlabel(f"{x}, the most often right first")
         named = names if len(names) <= NAMED else []
         axes.set_xticks(range(len(named)), map(str, named), rotation=45, ha="right")
@@ -153,9 +167,8 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
     axes, pane = widgets.VBox(), widgets.HTML()
 
     def listed() -> str:
-        results = built(chooser.value, profile)
-        frame = results.answers
-        factors = factors_in(results)
+        frame = answers_table(opened(chooser.value, profile))
+        factors = factors_in(frame)
         if not factors:
             return paragraph("All its answers have the same factors.")
         x = dropdown("along", factors)
@@ -169,7 +182,7 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
             topic = f"right answers along {x.value}"
             topic += f", a series for each {line.value}" if line.value else ""
             alt = description([*readers, topic])
-            return picture(share_figure(frame, x.value, line.value, "strict"), alt)
+            return picture(share_figure(frame, x.value, line.value), alt)
 
         axes.children = (x, line)
         on_change([x, line], showing(pane, drawn))

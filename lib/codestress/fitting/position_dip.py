@@ -119,13 +119,11 @@ def largest_drop(table: Array, weights: Array, confidence: float) -> Interval:
     of the single pairs'. `weights` (resamples, items) are the items' weights in each
     resample; rows sum to 1.
     """
-    if table.shape[1] == 1:
-        return Interval(0.0, 0.0)
     pairs = Pairs(table, weights, every_pair(table))
     lower = pairs.drop - pairs.reach(confidence) * pairs.error
     upper = pairs.drop + normal_quantile(confidence) * pairs.error
-    ends = np.clip([lower.max(), upper.max()], 0, 1)
-    return Interval(*ends.tolist())
+    ends = lower.max(initial=0), upper.max(initial=0)
+    return Interval(*np.minimum(ends, 1).tolist())
 
 
 def largest_relative_drop(
@@ -140,15 +138,13 @@ def largest_relative_drop(
     """
     if not table.any():
         return UNKNOWN
-    if table.shape[1] == 1:
-        return Interval(0.0, 0.0)
     if chosen is None:
         chosen = every_pair(table)
     pairs = Pairs(table, weights, chosen)
     most, _ = pairs.ratios(pairs.reach(confidence))
     _, least = pairs.ratios(normal_quantile(confidence))
-    ends = np.clip([1 - most.min(), 1 - least.min()], 0, 1)
-    return Interval(*ends.tolist())
+    ends = most.min(initial=1), least.min(initial=1)
+    return Interval(*(1 - np.maximum(ends, 0)).tolist())
 
 
 def relative_to_best(table: Array, weights: Array, confidence: float) -> list[Interval]:
@@ -200,7 +196,7 @@ class Pairs:
         pairs' drops reaches: its quantile, at (1 + `confidence`) / 2, over
         resamples."""
         errors = (self.drawn - self.drop) / self.error
-        largest = errors.max(axis=1)
+        largest = errors.max(axis=1, initial=0)
         return float(np.quantile(largest, (1 + confidence) / 2))
 
     def ratios(self, errors: float) -> tuple[Array, Array]:

@@ -11,7 +11,6 @@ from codestress.seeding import rng
 
 from .proportions import (
     UNKNOWN,
-    Array,
     paired_difference,
     wilson,
 )
@@ -66,14 +65,13 @@ def compare(
     resamples: int = 2000,
     rng: np.random.Generator,
 ) -> PairedComparison:
-    """Return the comparison of two conditions' scores (0 to 1), a row for each answer,
-    indexed by item. nan and `UNKNOWN` when no item has answers in both.
+    """Return the comparison of two conditions' scores (0 to 1), by item, a row for each
+    answer; nan and `UNKNOWN` when no item has answers in both.
 
     McNemar 1947, exact: of the items on which the conditions differ, half should favour
     each. With several answers to an item, or several items in one cluster (such as
     faults of one program), the test instead flips the signs of whole clusters'
-    differences, by `resamples` random choices. `clusters` has each item's cluster, by
-    item; without it each item is its own.
+    differences, by `resamples` random choices. `clusters`: each item's (None: own).
     """
     before = first.groupby(level=0).mean()
     differences = second.groupby(level=0).mean() - before
@@ -92,20 +90,12 @@ def compare(
         if len(known) == items == max(len(first), len(second)):
             p_value = sign_flips(np.sign(both))
         elif better + worse:
+            from scipy.stats import permutation_test  # a second that most do without
+
             sums = both.groupby(groups).sum().to_numpy()
-            p_value = flipped_signs(sums, resamples, rng)
+            how = {"permutation_type": "samples", "n_resamples": resamples}
+            p_value = permutation_test((sums,), np.mean, rng=rng, **how).pvalue
     return PairedComparison(both.mean(), *interval, p_value, *counts)
-
-
-def flipped_signs(sums: Array, resamples: int, rng: np.random.Generator) -> float:
-    """Return the two-sided p-value of clusters' `sums` (n,) of differences, by
-    `resamples` random sign flips, or all of them where there are no more."""
-    from scipy.stats import permutation_test  # here: a second that most can do without
-
-    test = permutation_test(
-        (sums,), np.mean, permutation_type="samples", n_resamples=resamples, rng=rng
-    )
-    return float(test.pvalue)
 
 
 def paired_differences(

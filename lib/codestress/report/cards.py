@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from codestress.artefact_files import read_artefact
 from codestress.fitting.proportions import Interval
 from codestress.fitting.significance import LEVEL, holm
 from codestress.fitting.verdicts import Verdict, p_value
-from codestress.paths import PARAMS
-from codestress.validation import read_yaml
 
 from .claims import COLUMNS, CONTRARY, NO_VERDICT, NONE, ORDERS, SIGNS, SOURCES
 from .published import read_published, version_of
@@ -23,47 +22,40 @@ def fronts(
 ) -> list[dict[str, Any]]:
     """Return the data of a card for each paper of `papers` that has a headline, in their order.
 
-    `built` are the names of the build's artefacts, `claims` is their ledger as `all_claims`
-    returns it. A card has the paper's headline `number` as published (empty where only a figure
-    that was not built has it), a description (`told`), the ledger's verdict on it (`says`) and its
-    rows there (`query`; empty without any), the verdicts on `all` numbers of the paper, the rows
-    that are not as printed (`contrary`), a `figure` (another of the paper where its own is not
-    built), what `make` is given to run it at the paper's size (`rerun`), and the `price` of that.
+    `built` names the build's artefacts, `claims` is their ledger (`all_claims`). A card has the
+    headline's `number` ("" where only a figure that was not built has it), what it counts (`told`),
+    its verdict (`says`) and rows (`query`; empty without any), verdicts on `all` numbers, rows that
+    are not as printed (`contrary`), a `figure`, and what `make` is given to run it (`rerun`).
     """
     cards = []
     for paper in papers:
-        if headline := read_published(paper).get("headline"):
-            cards.append(_front(paper, headline, built, claims))
+        if not (headline := read_published(paper).get("headline")):
+            continue
+        figure, text = headline["figure"], headline["stated"]
+        own = claims[claims["artefact"].str.startswith(f"{paper}/")]
+        named = own["statement"].str.contains(text, regex=False)
+        # Orders are statements too, but no numbers.
+        stated = own[named & ~own["relation"].isin(ORDERS)]
+        query = {"paper": paper, "search": text}
+        rows = stated[stated["statement"] == text]
+        if rows.empty:
+            rows = stated[[figure in names for names in stated["artefacts"]]]
+            query["figure"] = figure
+        card: dict[str, Any] = {**headline, "paper": paper, "query": query}
+        if figure not in built:
+            others = [name for name in built if name.startswith(f"{paper}/")]
+            card["figure"] = others[0]
+        card["version"] = version_of(paper)
+        if rows.empty:
+            card["query"] = {}
+        card["number"] = _number(_printed(figure, text) if rows.empty else rows)
+        card["says"] = _verdict(rows, stated)
+        card["all"] = _by_evidence(own)
+        card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
+        model = read_artefact(figure).parameters["models"][0]
+        card["rerun"] = f"{figure} PROFILE=paper MODELS={model}"
+        cards.append(card)
     return cards
-
-
-def _front(
-    paper: str, headline: dict[str, str], built: Sequence[str], claims: pd.DataFrame
-) -> dict[str, Any]:
-    figure, text = headline["figure"], headline["stated"]
-    own = claims[claims["artefact"].str.startswith(f"{paper}/")]
-    named = own["statement"].str.contains(text, regex=False)
-    # Orders are statements too, but no numbers.
-    stated = own[named & ~own["relation"].isin(ORDERS)]
-    query = {"paper": paper, "search": text}
-    rows = stated[stated["statement"] == text]
-    if rows.empty:
-        rows = stated[[figure in names for names in stated["artefacts"]]]
-        query["figure"] = figure
-    card: dict[str, Any] = {**headline, "paper": paper, "query": query}
-    if figure not in built:
-        card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
-    card["version"] = version_of(paper)
-    if rows.empty:
-        card["query"] = {}
-    card["number"] = _number(_printed(figure, text) if rows.empty else rows)
-    card["says"] = _verdict(rows, stated)
-    card["all"] = _by_evidence(own)
-    card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
-    parameters = read_yaml(PARAMS / f"{figure}.yaml").get("parameters", {})
-    models = parameters.get("models", ["MODEL"])
-    card["rerun"] = f"{figure} PROFILE=paper MODELS={models[0]}"
-    return card
 
 
 def _printed(figure: str, text: str) -> pd.DataFrame:
@@ -172,7 +164,7 @@ def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
     counts = []
     for paper, part in sampled.groupby(papers):
         ends = part[["difference_low", "difference_high"]].to_numpy(float)
-        chances = [p_value(Interval(low, high)) for low, high in ends]
+        chances = [p_value(Interval(*both)) for both in ends]
         # A number without a p-value was looked at, too.
         corrected = holm(np.nan_to_num(chances, nan=1.0))
         row = {"paper": paper, "judged": len(part), "expected": LEVEL * len(part)}

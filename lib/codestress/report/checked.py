@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from codestress.errors import DataError, ParameterError
 from codestress.literals import parse_json
-from codestress.paths import shown, visible
+from codestress.paths import FAILED, OUTPUTS, PACKAGE, PUBLISHED, shown, visible
 from codestress.validation import check
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class _Manifest(BaseModel):
     alt: str = ""
     command: str = ""
     rule: str = ""
+    protocol: str = ""
     commit: str = ""
     built_at: str = ""
     build_seconds: float = 0.0
@@ -108,6 +109,32 @@ def sha256_of_files(folder: Path, but: str = "manifest.json") -> dict[str, str]:
         if path.is_file() and path.name != but:
             digests[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
     return digests
+
+
+def seal(profile: str, page: str) -> str:
+    """Return the last line of the report page `page` of a profile: a comment with the SHA-256 of
+    the page, of the tables beside it, and of all that it is made from."""
+    digest = hashlib.sha256(page.encode())
+    for path in (
+        *visible(OUTPUTS / profile, "models.*"),
+        *visible(OUTPUTS / profile, "*/*/manifest.json"),
+        *visible(FAILED / profile, "*/*/error.txt"),
+        *visible(PUBLISHED, "*.json"),
+        *visible(PACKAGE / "report", "*.*"),
+    ):
+        digest.update(f"{path}".encode() + path.read_bytes())
+    return f"<!-- {digest.hexdigest()} -->\n"
+
+
+def sealed(profile: str) -> bool:
+    """Return whether the report page of a profile is whole, and made from what lies in the
+    profile's folder now."""
+    try:
+        text = (OUTPUTS / profile / "index.html").read_text("utf-8")
+    except (OSError, ValueError):
+        return False
+    page = text.rpartition("<!--")[0]
+    return text == page + seal(profile, page)
 
 
 def changes_of_files(folder: Path, manifest: Any) -> list[str]:

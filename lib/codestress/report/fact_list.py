@@ -1,6 +1,6 @@
 """A table of facts as a picture."""
 
-from textwrap import shorten
+from textwrap import fill
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -9,28 +9,31 @@ from matplotlib.transforms import Bbox
 from .style import OTHER, use_style
 
 WIDEST = 60
-"""Maximum number of characters in a cell."""
+"""Maximum number of characters in a line of a cell."""
 
 
 def fact_list(table: pd.DataFrame) -> Figure:
     """Returns a figure that shows the rows of `table` as text, below the columns' names; a long
-    cell is cut after a word."""
+    cell has several lines."""
     use_style()
     cells = [[name.replace("_", " ") for name in table]]
     for row in table.to_numpy():
         texts = [f"{v:,.9g}" if type(v) in (int, float) else str(v) for v in row]
-        cells.append([shorten(text, WIDEST, placeholder=" …") for text in texts])
-    longest = [max(map(len, column)) + 3 for column in zip(*cells, strict=True)]
+        cells.append([fill(text, WIDEST) for text in texts])
+    longest = []
+    for column in zip(*cells, strict=True):
+        longest.append(max(map(len, "\n".join(column).split("\n"))) + 3)
     widths = [width / sum(longest) for width in longest]
-    figure = Figure(figsize=(7.0, 0.2 * len(cells) + 0.2), layout="none")  # type: ignore[arg-type]  # not in the stubs
+    lines = [1 + max(text.count("\n") for text in row) for row in cells]
+    figure = Figure(figsize=(7.0, 0.2 * sum(lines) + 0.2), layout="none")  # type: ignore[arg-type]  # not in the stubs
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
-    ax.grid(False)
     drawn = ax.table(cells, cellLoc="left", bbox=Bbox.unit(), colWidths=widths)
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(7)
-    for cell in drawn.get_celld().values():
+    for (row, _), cell in drawn.get_celld().items():
         cell.PAD = 0.02
+        cell.set_height(lines[row])
         cell.set_edgecolor(OTHER)
         cell.set_linewidth(0.4)
     return figure

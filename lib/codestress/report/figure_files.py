@@ -29,7 +29,14 @@ def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
         # Legends stay where they are, though more than the figure is saved.
         legend.set_bbox_to_anchor((0, 0, 1, 1), transform=figure.transFigure)
     saved = _saved_part(figure)
-    _save_svg(figure, folder / "figure.svg", saved, title, alt)
+    path = folder / "figure.svg"
+    figure.savefig(path, bbox_inches=saved, metadata={"Title": title, "Date": None})
+    before, tag, after = path.read_text("utf-8").partition("<svg")
+    words = (
+        ' role="img" aria-labelledby="title alt">'
+        f'<title id="title">{escape(title)}</title><desc id="alt">{escape(alt)}</desc>'
+    )
+    path.write_text(before + tag + after.replace(">", words, 1), "utf-8")
     with rc_context({"figure.constrained_layout.use": False}):
         # With a layout engine, though it does nothing, each format is drawn twice.
         figure.set_layout_engine(None)
@@ -39,18 +46,6 @@ def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
         png = {"Title": title, "Description": alt, "Software": None}
         figure.savefig(folder / "figure.png", bbox_inches=saved, metadata=png)
     return saved
-
-
-def _save_svg(figure: Figure, path: Path, saved: Bbox, title: str, alt: str) -> None:
-    metadata = {"Title": title, "Date": None}
-    figure.savefig(path, bbox_inches=saved, metadata=metadata)
-    drawing = path.read_text("utf-8")
-    before, tag, after = drawing.partition("<svg")
-    words = (
-        ' role="img" aria-labelledby="title alt">'
-        f'<title id="title">{escape(title)}</title><desc id="alt">{escape(alt)}</desc>'
-    )
-    path.write_text(before + tag + after.replace(">", words, 1), "utf-8")
 
 
 def _saved_part(figure: Figure) -> Bbox:

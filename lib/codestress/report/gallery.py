@@ -21,7 +21,7 @@ from codestress.literals import counted
 from codestress.paths import OUTPUTS, visible, write_whole
 
 from .cards import all_claims, folded, fronts, judged, waiting
-from .checked import damaged, read_manifest
+from .checked import damaged, read_manifest, seal
 from .claims import EVIDENCE, SIGNS, read_ledger
 from .model_table import board, models_by_task, write_board
 from .notebook_page import render, resource
@@ -64,7 +64,7 @@ def gallery(profile: str) -> Path:
         **_ledger(ledgers, papers, list(manifests)),
     )
     path = root / "index.html"
-    write_whole(path, page)
+    write_whole(path, page + seal(profile, page))
     return path
 
 
@@ -173,10 +173,8 @@ def _table(path: Path) -> list[list[str]]:
             raise ValueError("empty")
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, f"cannot be read: {error}") from None
-    return [list(map(_shortened, cells)) for cells in lines]
-
-
-def _shortened(cell: str) -> str:
-    if not re.fullmatch(r"-?\d+\.\d+", cell):
-        return cell
-    return cell_text(float(cell))
+    for cells in lines:
+        for place, cell in enumerate(cells):
+            if re.fullmatch(r"-?\d+\.\d+", cell):
+                cells[place] = cell_text(float(cell))
+    return lines

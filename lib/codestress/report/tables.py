@@ -12,13 +12,11 @@ from codestress.types import NotRun
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     """Write each of `tables` into `folder` as NAME.csv and NAME.md, and `table` as table.tex, all
     without the column `cell`. Raises `DataError` for one without columns, before it writes any."""
-    saved = {}
-    for name, table in tables.items():
-        saved[name] = without_cells(table)
-        if saved[name].columns.empty:
+    saved = {name: without_cells(table) for name, table in tables.items()}
+    for name, table in saved.items():
+        if table.columns.empty:
             raise DataError(
-                f"{name}.csv would have no columns; "
-                "name them where the table has no rows"
+                f"{name}.csv would have no columns; name them where the table has no rows"
             )
     for name, table in saved.items():
         path = folder / f"{name}.csv"
