@@ -31,7 +31,7 @@ from codestress.literals import printable
 from codestress.pipeline.artefacts import Artefact
 from codestress.problems.problem_files import read_problems
 from codestress.report.checked import read_manifest
-from codestress.report.claims import COLUMNS as LEDGER
+from codestress.report.claims import COLUMNS as LEDGER, read_ledger
 from codestress.validation import read_yaml
 from conftest import ROOT, THOROUGH, artefact_of, exposed, ran, slow, some
 from told import names, refused
@@ -255,6 +255,20 @@ def test_what_yaml_may_not_hold(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with refused(ParameterError, "a.yaml", "YAML"):
         read_yaml(path)
+
+
+def test_an_archive_of_another_format_names_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"codestress archive": 1, "responses": 0}\n')
+    with refused(ArchiveError, "a.jsonl", "format 2", "archive export"):
+        list(archive.read_archive(tmp_path / "a.jsonl"))
+
+
+def test_a_ledger_names_the_column_that_is_no_number(tmp_path: Path) -> None:
+    place_artefacts(tmp_path)
+    path = tmp_path / "outputs/smoke/t/b/claims.csv"
+    path.write_text(path.read_text().replace(",5.0,", ",x,"))
+    with refused(DataError, "claims.csv", "column difference_high", "'x'"):
+        read_ledger(path)
 
 
 def test_an_archives_line_is_read_as_far_as_a_row_may_be_long(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from codestress.paths import ROOT
+from codestress.pipeline.badge import TABLE
 from told import names
 
 WRITTEN = """
@@ -21,6 +23,14 @@ criteria = [
 assert ready_for(criteria) == "functional, reusable"
 write(criteria)
 """
+
+
+def test_an_empty_folder_is_neither_tests_nor_notebooks(tmp_path: Path) -> None:
+    for name in ("tests", "notebooks"):
+        (tmp_path / name).mkdir()
+    for name in TABLE["needed"]:
+        assert any(ROOT.glob(name))
+        assert not any(tmp_path.glob(name))
 
 
 def test_a_badge_needs_all_of_its_criteria(tmp_path: Path) -> None:

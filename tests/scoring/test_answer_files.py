@@ -9,6 +9,7 @@ import struct
 import subprocess
 import zipfile
 import zlib
+from decimal import Decimal
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
@@ -382,7 +383,7 @@ def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
     numbers = [sample(1, 1, "2"), sample(2, 1, "2", None)]
     assert read_answers(zipped(path, numbers)).answers == {"1": ["2"], "2": ["2", None]}
     path.write_text(json.dumps(log))
-    with refused(NothingMatchedError, "log.json", "0 rows"):
+    with refused(NothingMatchedError, "log.json", "no samples"):
         read_answers(path)
 
 
@@ -441,11 +442,16 @@ def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> Non
     assert file.answers == ANSWERS
     choice = evaluated("c", "") | {"resps": [["-1.5", "True"], ["-2.5", "False"]]}
     file = read_answers(lines(path, *texts, choice))
-    assert file.answers == {**ANSWERS, "c": [None, None]}
+    assert file.answers == {**ANSWERS, "c": [None]}
     [told] = file.warnings
     names(told, "resps", ": 3")
-    row = evaluated("a", "") | {"resps": [["2"], ["3"]]}
-    assert answers_in(path, row) == {"a": ["2", "3"]}
+    for resps, read in (
+        ([["2"], ["3"]], ["2", "3"]),
+        ([["-1.5", "True"]], [None]),
+        ([[[-1.5, True]], [[-2.5, False]]], [None]),
+    ):
+        row = evaluated("a", "") | {"resps": resps}
+        assert answers_in(path, row) == {"a": read}
 
 
 @pytest.mark.parametrize(
@@ -469,6 +475,8 @@ def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> Non
         ("jsonl", [{"id": "a", "code": "", "output": "9", "answer": "2"}]),
         ("jsonl", [{"task_id": "a", "solution": "9", "response": "2"}]),
         ("evalplus", [{"task_id": "a", "solution": "9", "completion": "2"}]),
+        ("jsonl", [{"id": "a", "completions": '["2", null]'}]),
+        ("jsonl", [{"id": "a", "response": [{"role": "user", "text": "?"}, "2"]}]),
         ("jsonl", [{"id": "u-1", "problem_id": "a", "response": {"completion": "2"}}]),
     ],
 )
@@ -484,6 +492,25 @@ def test_json_of_other_harnesses_is_read(
     assert read_answers(path, form) == file
     plain = path.rename(tmp_path / "no_suffix")
     assert read_answers(plain) == file
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("id,answer\n1.0,2.0\n2.0,\n,3\n", {"1": ["2.0"], "2": [None]}),
+        ("id,completions\na,\"['2', '3']\"\nb,\"[\"\"2\"\"]\"\n", ANSWERS),
+        ("id,preds\na,['2' '3']\n", {"a": ["['2' '3']"]}),
+        ("id, answer\na, \"['2', '3']\"\n", {"a": ["['2', '3']"]}),
+    ],
+)  # fmt: skip
+def test_cells_are_read_as_pandas_writes_them(
+    tmp_path: Path, text: str, answers: Answers
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    file = read_answers(path)
+    assert file.answers == answers
+    assert ("lists" in file.fields) == (answers is ANSWERS)
 
 
 def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
@@ -502,8 +529,9 @@ def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
     file = read_answers(path)
     assert (file.format, file.answers) == ("parquet", {"1": ["2", "3"], "2": [None]})
     names(file.warnings, "rows without id, left out: 4")
-    pq.write_table(pa.table({"task_id": ["a"], "completion": [["2", "3"]]}), path)
-    assert read_answers(path).answers == {"a": ["2", "3"]}
+    for ids in ([Decimal("1.0")], [b"1"], pa.array(["1"]).dictionary_encode()):
+        pq.write_table(pa.table({"task_id": ids, "completion": [[b"2", b"3"]]}), path)
+        assert read_answers(path).answers == {"1": ["2", "3"]}
     lines(path, *({"task_id": "a", "completion": text} for text in "23"))
     file = read_answers(path)
     assert (file.format, file.answers) == ("evalplus", {"a": ["2", "3"]})
@@ -589,10 +617,8 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
         path.write_bytes(content)
         with refused(DataError, "y.eval", "read"):
             read_answers(path)
-    with zipfile.ZipFile(path, "w"):
-        pass
-    wanted = "no answers in it", "problem_id", "completion", "docs/scoring.md"
-    with refused(NothingMatchedError, "y.eval", *wanted):
+    zipped(path, [])
+    with refused(NothingMatchedError, "y.eval", "no samples", "header.json"):
         read_answers(path)
     two = [sample("a", 1, "2" * 99), sample("b", 1, "2")]
     damaged = zstandard(path, two).read_bytes()

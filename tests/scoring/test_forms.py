@@ -322,21 +322,12 @@ THOUGHTS = (
     "is_prime",
     "it's a Caesar cipher: a -> b",
 )  # fmt: skip
-THOUGHT_OF = (
-    "<think>{}</think>{}",
-    "\n<think>\n{}\n</think>\n{}",
-    "{}\n</think>\n{}",
-    "[THINK]{}[/THINK]{}",
-    "<think >{}</think >{}",
-    "<seed:think>{}</seed:think>{}",
-    "◁think▷{}◁/think▷{}",
-    "<|begin_of_thought|>{}<|end_of_thought|>{}",
-    "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}",
-    "<|inner_prefix|>{}<|inner_suffix|>{}",
-    "<chain-of-thought>{}</chain-of-thought>{}",
-    "<|think|>{}<|end|><|begin|>assistant<|content|>{}",
-    "Here is my thought process: {}\nHere is my response: {}",
-)
+[FILE] = PACKAGE.rglob("dress.yaml")
+DRESS = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+THOUGHT_OF = ["\n<think>\n{}\n</think>\n{}", "<think >{}</think >{}"]
+for example in DRESS["hidden thoughts"]["written"]:
+    if "hm" in example:
+        THOUGHT_OF.append(example.replace("hm", "{}").replace("…", "{}"))
 
 
 @pytest.mark.isolation
@@ -613,8 +604,6 @@ def test_the_docs_list_every_form_and_each_reads_its_example() -> None:
     assert re.findall(r"^\| ([a-z ]+) \|", table, re.M) == list(FORMS)
 
 
-[FILE] = PACKAGE.rglob("dress.yaml")
-DRESS = yaml.safe_load(FILE.read_text(encoding="utf-8"))
 DRESSES = [(name, example) for name, row in DRESS.items() for example in row["written"]]
 BRACES = Problem(
     "p",
@@ -672,8 +661,7 @@ DRESSED = {
 
 
 def dressed(reader: str, name: str, example: str, answer: str) -> str:
-    tags = "ANSWER]" in example or "</answer>" in example
-    marks_itself = name in ("tags", "LaTeX") or tags
+    marks_itself = re.search(r"ANSWER\]|</answer>|boxed", example) or name == "tags"
     if reader == "codecrash" and not marks_itself:
         answer = f"{TAG} {answer} {END_TAG}"
     return example.replace("…", answer)
@@ -712,6 +700,11 @@ HOSTILE = (
     "<answer>{right}</answer> or \\boxed{{{wrong}}}",
     "\\boxed{{{right}}} or \\boxed{{{wrong}}}",
     "\\boxed{{{wrong}}} or \\boxed{{{right}}}",
+    "$\\boxed{{{right}}}\\boxed{{{wrong}}}$",
+    "\\text{{{right}}} \\boxed{{{wrong}}}",
+    "<answer>\\boxed{{{right}}} \\boxed{{{wrong}}}</answer>",
+    "<a><a>{right}</a> {wrong}</a>",
+    "答案：{right}\n答案：{wrong}",
     "{right} \\boxed{{}}",
     "\\boxed{{\\text{{}}}}",
     "<answer></answer>",
@@ -830,6 +823,19 @@ def test_an_assertion_about_another_call_is_no_answer() -> None:
     for call in ("f(2, 1)", "g(1, 2)"):
         found = score(stopped(f"assert {call} == {BRACES.output}"))
         assert found.outcome is Outcome.UNPARSABLE, call
+
+
+def test_full_stops_json_and_latex_leave_a_value_as_it_is() -> None:
+    for output, *texts in (
+        ("True", "True.", '{"answer": true}', "$\\text{True}$"),
+        ("3", "**3.**", "\\(3\\)"),
+        ("3.0", "3."),
+        ("{'a': None}", "$\\{'a': None\\}$"),
+    ):
+        for text in (output, *texts):
+            for asked, value in ((output, 1), ("'x'", 0)):
+                found = in_file("output", Problem("p", "", "f", "1", asked))
+                assert found(stopped(text)).value == value, text
 
 
 def test_an_object_of_one_answer_is_its_value() -> None:

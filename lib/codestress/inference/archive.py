@@ -37,6 +37,7 @@ from .store import Store
 HEADER = "codestress archive"
 """Field of the first line that gives the format's number."""
 FORMAT = 2
+NO_ARCHIVE = f"no archive in format {FORMAT}; `codestress archive export` writes one from the store"
 LONGEST_LINE = 100_000_000
 """Longest row, in bytes: the longest response, with each character as an escape."""
 KEYED = ("revision", "prompt", "sample", "attempt")
@@ -150,7 +151,7 @@ def read_archive(path: Path) -> Iterator[Row]:
         with opened(path) as file:
             header = parse_json(file.readline(LONGEST_LINE))
             if not isinstance(header, dict) or header.get(HEADER) != FORMAT:
-                raise ValueError(f"no archive of this kit in format {FORMAT}")
+                raise ValueError(NO_ARCHIVE)
             while line := file.readline(LONGEST_LINE):
                 number += 1
                 if len(line) == LONGEST_LINE:

@@ -4,7 +4,7 @@ manifest."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,28 +77,31 @@ def damaged(path: Path, why: str) -> DataError:
 def read_table(
     path: Path,
     columns: Iterable[str] = (),
-    kinds: Mapping[str, type[str | float]] | None = None,
+    numbers: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return the table in the file `path` (CSV or Parquet); texts such as NA stay texts.
 
-    `columns` are required; `kinds` gives the type of columns of a CSV file (`str` or `float`), by
-    name. Raises `DataError` where the file is missing or no table, lacks a column, or has a value
-    of another type.
+    `columns` are required; `numbers` are the columns of a CSV file that hold numbers, where this is
+    not to be guessed: all others are then texts. Raises `DataError` where the file is missing or no
+    table, lacks a column, or has a text among `numbers`.
     """
     import pandas as pd  # half a second, and a build with nothing to do reads none
 
+    place = ""
     try:
         if path.suffix == ".parquet":  # whose own errors are of these kinds
             table = pd.read_parquet(path)
         else:
-            table = pd.read_csv(
-                path, keep_default_na=False, na_values=[""], dtype=kinds
-            )
+            kind = str if numbers else None
+            table = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=kind)
         for name in columns:
             if name not in table.columns:
                 raise ValueError(f"it has no column {name!r}")
+        for name in numbers:
+            place = f"column {name}: "
+            table[name] = table[name].astype(float)
     except (OSError, ValueError) as error:
-        raise damaged(path, f"cannot be read: {error}") from None
+        raise damaged(path, f"cannot be read: {place}{error}") from None
     return table
 
 

@@ -242,9 +242,9 @@ def _of_reading(row: Row) -> str:
 def read_ledger(path: Path) -> pd.DataFrame:
     """Returns the ledger in the file `path` (claims.csv), with the columns `COLUMNS`. Raises
     `DataError` where the file is no ledger."""
-    kinds = {"text": str, "number": float}
-    columns = {name: kinds[kind] for name, kind in LEDGER["columns"].items()}
-    rows = read_table(path, COLUMNS, columns)[COLUMNS]
+    kinds = LEDGER["columns"]
+    numbers = [name for name in kinds if kinds[name] == "number"]
+    rows = read_table(path, COLUMNS, numbers)[COLUMNS]
     known = rows[["artefact", "statement"]].notna().all(axis=1)
     faulty = rows[~(known & rows["verdict"].isin(SIGNS))]
     if len(faulty):

@@ -2,7 +2,25 @@
 API's response may hold."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from decimal import Decimal
+from types import NoneType
 from typing import Any
+
+from codestress.literals import parse_json, parse_literal
+
+PROMPTING = ("system", "developer", "user", "tool")
+"""Roles of messages that a model is sent."""
+TEXTS = (
+    "message",
+    "content",
+    "parts",
+    "text",
+    "output",
+    "completion",
+    "generated_text",
+)
+"""Fields of a message that hold its text, or lead to it."""
 
 
 def field_at(row: Any, path: str) -> Any:
@@ -15,11 +33,38 @@ def field_at(row: Any, path: str) -> Any:
 
 
 def id_text(value: Any) -> str:
-    """Returns a problem's id, a text or a whole number, as text; empty for any other value."""
-    if isinstance(value, float) and value.is_integer():
-        # pandas writes whole numbers as floats in a column with gaps.
-        value = int(value)
-    return str(value) if type(value) in (str, int) else ""
+    """Returns a problem's id as text; empty for a fraction and for a value that is no id."""
+    if isinstance(value, float | Decimal):
+        value = int(value) if value % 1 == 0 else None
+    if isinstance(value, bytes):
+        value = value.decode(errors="replace")
+    return "" if isinstance(value, bool | list | dict | None) else str(value)
+
+
+def values_at(rows: Sequence[Any], path: str) -> tuple[list[Any], str]:
+    """Returns the values of the field at `path`, and its name. Texts of a field for several answers
+    are read as lists where each writes out a list of texts, and the name says so."""
+    values = [field_at(row, path) for row in rows]
+    if path.endswith(("s", "_list")):
+        lists = list(map(_written_list, values))
+        if any(lists) and None not in lists:
+            return lists, f"the lists in {path}"
+    return values, path
+
+
+def _written_list(cell: Any) -> list[str | None] | None:
+    """Returns the list of texts that a cell writes out, as JSON or as Python's `repr` does; an empty
+    one for an empty cell, None for any other."""
+    content: Any = [] if cell is None else None
+    if isinstance(cell, str):
+        with suppress(ValueError):
+            content = parse_json(cell)
+        with suppress(ValueError):
+            value = parse_literal(cell).value
+            # NumPy writes lists without commas, which Python reads as one text.
+            content = value if repr(value) == cell else content
+    texts = isinstance(content, list) and {*map(type, content)} <= {str, NoneType}
+    return content if texts else None
 
 
 def warning(fault: str, names: Sequence[str]) -> str:
@@ -38,7 +83,12 @@ def answer_texts(value: Any) -> list[str | None]:
         return [None]
     for name in ("body", "choices", "candidates"):
         value = field_at(value, name) or value
-    return list(map(_text, value if isinstance(value, list) else [value])) or [None]
+    if not isinstance(value, list):
+        value = [value]
+    if any(field_at(part, "role") in PROMPTING for part in value):
+        # A conversation, which ends with the answer.
+        value = value[-1:]
+    return list(map(_text, value)) or [None]
 
 
 def _text(message: Any) -> str | None:
@@ -46,10 +96,14 @@ def _text(message: Any) -> str | None:
     match message:
         case str(text) | [str(text)]:
             return text
+        case bytes(content):
+            return content.decode(errors="replace")
         case {"type": "reasoning" | "thinking"} | {"thought": True}:
             return None
+        case {"role": role} if role in PROMPTING:
+            return None
         case dict():
-            for name in ("message", "content", "parts", "text", "output", "completion"):
+            for name in TEXTS:
                 # OpenAI's responses repeat the settings of a text as `text`.
                 if answer := _text(message.get(name)):
                     return answer

@@ -1,7 +1,7 @@
 """Scores answers from elsewhere, by problem id; `scoring.answer_layouts` reads them from files."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -64,9 +64,9 @@ class Report:
         """Returns the report as the dictionary that `codestress score --json` prints: pass@1 and
         pass@5 (None where no problem has that many answers), counts by outcome, warnings, and each
         problem's scores."""
-        problems = {}
-        for name, scores in self.scores.items():
-            problems[name] = list(map(_as_json, scores))
+        problems = {
+            name: list(map(_as_json, self.scores[name])) for name in self.scores
+        }
         return {
             "pass@1": self.pass_at(1),
             "pass@5": self.pass_at(5),
@@ -118,10 +118,9 @@ def score_file(
             entries.append((problem.id, _entry(problem, text, rule)))
     unscored = [entry for _, entry in entries if isinstance(entry, Answer)]
     results = iter(score_answers(unscored, task, rule, executor))
-    scores: dict[str, list[Score]] = {}
+    scores: dict[str, list[Score]] = defaultdict(list)
     for name, entry in entries:
-        score = next(results) if isinstance(entry, Answer) else entry
-        scores.setdefault(name, []).append(score)
+        scores[name].append(next(results) if isinstance(entry, Answer) else entry)
     for name, fault in problems.faults.items():
         scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * expected
     warnings = [*problems.faults.values(), *unread]

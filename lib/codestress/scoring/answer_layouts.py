@@ -27,7 +27,7 @@ from codestress.literals import parse_json
 from codestress.problems.problem_files import LARGEST, decoded, unpacked
 from codestress.validation import read_yaml
 
-from .answer_fields import answer_texts, field_at, id_text, warning
+from .answer_fields import answer_texts, field_at, id_text, values_at, warning
 
 Row = dict[str, Any]
 LAYOUTS = read_yaml(Path(__file__).with_name("layouts.yaml"))
@@ -43,8 +43,12 @@ MOST_ROWS = 2_000_000
 SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")
 """Name of the file in an inspect_ai log with a sample, or with its output where the sample is in
 chunks."""
+LOG_LIKELIHOOD = re.compile(r"\[+'?-?(?:\d+\.|inf)[^,]*, '?(?:True|False)'?\]")
+"""Responses of a task of lm-eval that compares probabilities of given texts: no model wrote them."""
 ZSTANDARD = 93
 """Number of inspect_ai's compression in the zip format; zipfile reads it from Python 3.14 on."""
+NO_SAMPLES = "no samples of inspect_ai in it; its run ended before the first answer"
+NO_ROW = "no object, or have more cells than columns"
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,9 @@ def _samples(content: bytes) -> list[Any]:
     JSON file for each sample."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = dict.fromkeys(filter(SAMPLE.fullmatch, archive.namelist()))
+        if not names:
+            found = ", ".join(archive.namelist()[:9])
+            raise NothingMatchedError(f"{NO_SAMPLES} (found: {found})")
         members = [archive.getinfo(name) for name in names]
         sizes = [info.file_size for info in members]
         if max(sizes, default=0) > LARGEST or sum(sizes) > 16 * LARGEST:
@@ -151,6 +158,8 @@ def _from_json(content: Any, form: str) -> AnswerFile:
             if "samples" in content and len(lists) > 1:
                 tasks = ", ".join(rows)
                 raise ValueError(f"it has samples of {tasks}; give those of one task")
+            if "status" in content:
+                raise NothingMatchedError(NO_SAMPLES)
             rows = list(chain(*lists))
     if rows == [content]:
         with suppress(NothingMatchedError):
@@ -180,7 +189,7 @@ def _csv(text: str) -> list[Any]:
     mark = max(",;\t", key=text.partition("\n")[0].count)
     lines = io.StringIO(text, newline="")
     # Strict: a quote that is not closed would take the rows behind it into its answer.
-    reader = csv.DictReader(lines, delimiter=mark, strict=True)
+    reader = csv.DictReader(lines, delimiter=mark, strict=True, skipinitialspace=True)
     rows: list[Any] = []
     try:
         names = [name.strip().lower() for name in reader.fieldnames or ()]
@@ -213,22 +222,28 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
     the format of a table that no harness wrote. `NothingMatchedError` without ids or answers."""
     rows = [_lowercase(row) for row in table]
     name, id_field, answer_field = _fields(rows, form, container)
+    values, answer_field = values_at(rows, answer_field)
     answers: dict[str, list[str | None]] = {}
     faults: dict[str, list[str]] = defaultdict(list)
     filters: dict[str, object] = {}
-    for number, row in enumerate(rows, start=1):
+    for number, (row, value) in enumerate(zip(rows, values, strict=True), start=1):
         problem = id_text(field_at(row, id_field))
+        if container == "csv" and problem[:-2].isdigit():
+            # pandas writes whole numbers as floats in a column with gaps.
+            problem = problem.removesuffix(".0")
         if not problem.strip():
             fault = f"rows without {id_field}"
             if not row:
-                fault = "rows that are no object, or have more cells than columns"
+                fault = f"rows that are {NO_ROW}"
             faults[f"{fault}, left out"].append(str(number))
             continue
         # lm-eval writes the same responses again for each of its filters.
         row_filter = name == "lm-eval" and row.get("filter")
         if filters.setdefault(problem, row_filter) != row_filter:
             continue
-        texts = answer_texts(field_at(row, answer_field))
+        if name == "lm-eval" and LOG_LIKELIHOOD.match(str(value)):
+            value = None
+        texts = answer_texts(value)
         if None in texts:
             faults[f"rows without a text in {answer_field}"].append(str(number))
         answers.setdefault(problem, []).extend(texts)
@@ -277,9 +292,10 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
     id_names, wanted = map(", ".join, LAYOUTS.get(form, TABLE).values())
     remedy = WANTED
     if names:
-        remedy = (
-            f"found {', '.join([*names][:99])}: rename them, or choose another --format"
-        )
+        found = ", ".join([*names][:99])
+        remedy = f"found {found}: rename them, or choose another --format"
+    elif rows:
+        remedy = f"they are {NO_ROW}"
     raise NothingMatchedError(
         f"no answers in it: none of its {len(rows):,} rows has an id ({id_names}) "
         f"and an answer ({wanted}); {remedy}"
@@ -291,8 +307,7 @@ def _preferred(paths: Sequence[str], rows: Sequence[Row]) -> str:
     counts as well: a model's answer may be missing, and the expected answer, in a field further
     back, must not take its place."""
     for path in paths:
-        for row in rows:
-            empty = field_at(row, path) is None
-            if not empty or path in row.keys() - {"output"}:
-                return path
+        named = path != "output" and any(path in row for row in rows)
+        if named or any(field_at(row, path) is not None for row in rows):
+            return path
     return ""

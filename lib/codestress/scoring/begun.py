@@ -93,8 +93,10 @@ def _after_beginning(
         text = _side(text.rpartition("assert ")[2], function)
         anew = True
     elif anew:
-        inside = None if FENCE in text else marked(text)
-        text = _written_whole(text if inside is None else inside, function)
+        if FENCE not in text:
+            inside = marked(text)
+            text = unwrapped(text) if inside is None else inside
+        text = _written_whole(text, function)
     if rule == "first_line":
         text = text.lstrip().partition("\n")[0]
     return text, anew

@@ -35,6 +35,9 @@ def unwrapped(text: str) -> str:
     fence, bold type, backticks, tags, a semicolon."""
     for _ in range(DEEPEST_WRAPPING):
         text = text.strip()
+        latex = COMMAND.match(text) or DRESS["LaTeX"].fullmatch(text)
+        if latex and not BOX.search(text):
+            text = unescaped(text)
         for pattern in WRAPPINGS:
             whole = pattern.fullmatch(text)
             if whole:
@@ -65,14 +68,14 @@ DEEPEST_BRACKETS = 200
 
 def outside_brackets(text: str, mark: str, start: int = 0) -> int:
     """Returns the index, from `start`, of the first `mark` (`==` or a closing bracket) in `text`
-    outside strings and brackets; -1 without one, or where a fence (three backticks) or a closing
-    bracket without its opening one comes first."""
+    outside strings and brackets; -1 without one, or where a closing bracket without its opening one
+    comes first, or a fence (three backticks), unless a box's closing brace is sought."""
     expected: list[str] = []
     for piece in PIECES.finditer(text, start):
         token = piece[0]
         if token == mark and not expected:
             return piece.start()
-        if token == FENCE or len(expected) > DEEPEST_BRACKETS:
+        if (token == FENCE and mark != "}") or len(expected) > DEEPEST_BRACKETS:
             return -1
         if token in BRACKETS:
             expected.append(BRACKETS[token])

@@ -232,7 +232,7 @@ def final_word(text: str) -> str | None:
         if opening:
             rest = rest[opening.end() :]
         sentence = SENTENCE_END.split(rest.partition("\n")[0], maxsplit=1)[0]
-        answer = unwrapped(unescaped(sentence)).strip(DECORATION)
+        answer = unwrapped(unescaped(sentence).rstrip("`$\\)}")).strip(DECORATION)
         word = unicodedata.normalize("NFKC", answer).casefold()
         if not word.startswith(PLACEHOLDERS):
             break

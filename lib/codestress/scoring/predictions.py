@@ -15,6 +15,7 @@ from typing import Literal
 from codestress.literals import (
     NotLiteral,
     parse_expression,
+    parse_json,
     parse_literal,
     same_value,
     shown_value,
@@ -108,10 +109,17 @@ def score_output(answer: Answer) -> Score:
     out none."""
     expected = parse_literal(answer.problem.output).value
     text = _value(answer)
+    written = text
+    if text.startswith("{"):
+        with suppress(ValueError):  # else Python's: in JSON, true is True
+            written = repr(parse_json(text))
     try:
-        value, unresolved = parse_literal(text)
+        value, unresolved = parse_literal(written)
     except NotLiteral as error:
         return Score(Outcome.UNPARSABLE, 0.0, str(error))
+    if type(expected) is int and value == expected and text.endswith("."):
+        # `3.` is 3 and a full stop: Python writes 3.0.
+        value = expected
     if isinstance(value, dict) and not isinstance(expected, dict) and len(value) == 1:
         [(key, inner)] = value.items()
         value = inner if key in KEYS else value

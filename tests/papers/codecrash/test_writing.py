@@ -10,11 +10,12 @@ import pytest
 from perturbing import draw, needs_node
 from studied import prompt_of, trials_of
 
+from codestress.errors import DataError
 from codestress.literals import parse_literal
 from codestress.mutate.perturbations.inputs import other_value
 from codestress.papers.codecrash import programs
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.material import translated
+from codestress.papers.codecrash.material import translated, written_hints
 from codestress.papers.codecrash.writing import (
     Written,
     with_other_rows,
@@ -23,7 +24,7 @@ from codestress.papers.codecrash.writing import (
 from codestress.types import Task
 from conftest import codestress
 from openai_server import OpenAIServer, Received, Reply, completion
-from told import names
+from told import names, refused
 
 Answer = Callable[[int, int], str]
 """The text about a problem, by its number and how often it was asked about before."""
@@ -118,8 +119,12 @@ def test_only_wrong_hints_are_kept_and_asked_with(write: Write, tmp_path: Path) 
     path = tmp_path / "h.jsonl"
     other = {"id": order[1], "task": "input", "value": "1"}
     path.write_text(lines(other, {"id": order[0], "task": "output", "value": "1"}))
-    path.write_text(with_other_rows(made, made.rows, path))
-    assert path.read_text() == lines(other, *made.rows)
+    path.write_text(with_other_rows(made, made.rows, path, "generated"))
+    rows = [row | {"dataset": "generated"} for row in made.rows]
+    assert path.read_text() == lines(other, *rows)
+    # Another data set's problems may have the same ids.
+    both = with_other_rows(made, [], path, "cruxeval")
+    assert both == path.read_text()
     trials = trials_of(
         problems=["generated"],
         perturbations=["VAN", "MHC"],
@@ -134,6 +139,23 @@ def test_only_wrong_hints_are_kept_and_asked_with(write: Write, tmp_path: Path) 
             hint = f"# The return value is {values[trial.problem]}\n"
             assert hint in prompt_of(trials, number)
     assert hinted == set(order[1:])
+    [gap] = trials.not_run
+    names(gap, "1 of 6 problems of generated", path)
+
+
+def test_a_second_row_for_a_problem_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    row = {"id": "a", "task": "output", "value": "1", "code": "f"}
+    for other in ({"task": "input"}, {"dataset": "contest"}, {"id": "b"}):
+        path.write_text(lines(row, row | other))
+        assert written_hints(str(path), "generated", "output", {"a"}) == {"a": "1"}
+    path.write_text(lines(row, row | {"id": "b"}, row))
+    for read in (
+        lambda: written_hints(str(path), "generated", "output", {"a"}),
+        lambda: translated([], str(path), "generated"),
+    ):
+        with refused(DataError, "m.jsonl, line 3", "'a'"):
+            read()
 
 
 @pytest.mark.isolation

@@ -73,7 +73,7 @@ def write(
     )
     beside = output.with_name(f"{output.stem}.rejected.jsonl")
     for path, rows in {output: written.rows, beside: written.rejected}.items():
-        text = writing.with_other_rows(written, rows, path)
+        text = writing.with_other_rows(written, rows, path, problems)
         write_whole(path, text)
     counts = written.counts.most_common()
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts)

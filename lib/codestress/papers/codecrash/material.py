@@ -2,6 +2,7 @@
 programs, and wrong values for MHC, the misleading hint. `writing.py` has a model write
 them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from codestress.errors import DataError, ParameterError
@@ -18,11 +19,10 @@ Row = dict[str, str]
 """Row of a JSON Lines file."""
 
 
-def read_rows(path: Path, fields: tuple[str, ...]) -> list[Row]:
-    """Return the rows of the JSON Lines file `path` as dicts in which all `fields` are
-    strings. Raises `DataError`, with the number of the first line that is not such an
-    object, or if the file cannot be read."""
-    rows = []
+def read_rows(path: Path, *fields: str) -> Iterator[tuple[int, Row]]:
+    """Yield each row of the JSON Lines file `path` with its line number, as a dict in
+    which all `fields` are strings. Raises `DataError`, with the number of the first line
+    that is not such an object, or if the file cannot be read."""
     for number, line in numbered_lines(path):
         try:
             row = parse_row(line)
@@ -32,8 +32,25 @@ def read_rows(path: Path, fields: tuple[str, ...]) -> list[Row]:
             raise DataError(
                 f"{shown(path)}, line {number}: not an object with {', '.join(fields)}"
             ) from None
-        rows.append(row)
-    return rows
+        yield number, row
+
+
+def _by_id(path: Path, field: str, source: str, task: str = "") -> Row:
+    """Returns the texts in `field` of the rows of `path` about a `source` and `task`, by problem id;
+    rows that name no data set are about any. Raises `DataError` for a second row with an id."""
+    texts: Row = {}
+    fields = ["id", "task", field] if task else ["id", field]
+    for number, row in read_rows(path, *fields):
+        name = row["id"]
+        if row.get("dataset", source) != source:
+            continue
+        if task and row["task"] != task:
+            continue
+        if name in texts:
+            place = f"{shown(path)}, line {number}"
+            raise DataError(f"{place}: a second {field} for {name!r}; remove one")
+        texts[name] = row[field]
+    return texts
 
 
 def translated(problems: list[Problem], path: str, source: str) -> list[Problem]:
@@ -50,7 +67,7 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
             f"languages = ['javascript']: {source} has no JavaScript programs; make them with "
             "`codestress write translations` and name the file in translations, or take problems = ['contest']"
         )
-    codes = {row["id"]: row["code"] for row in read_rows(ROOT / path, ("id", "code"))}
+    codes = _by_id(ROOT / path, "code", source)
     versions = []
     for problem in problems:
         if problem.id not in codes:
@@ -90,10 +107,8 @@ def written_hints(
     empty. The message names the command that writes hints for `source`.
     """
     file = ROOT / path
-    values = {}
-    for row in read_rows(file, ("id", "task", "value")) if file.is_file() else []:
-        if row["task"] == task and row["id"] in problems:
-            values[row["id"]] = row["value"]
+    written = _by_id(file, "value", source, task) if file.is_file() else {}
+    values = {name: written[name] for name in written if name in problems}
     if problems and not values:
         ask = f"codestress write hints --problems {source} --task {task} --model gpt-4o-2024-05-13 -o {path}"
         raise DataError(

@@ -121,8 +121,9 @@ class Perturbed(Seeded):
 
     def not_run(self) -> tuple[NotRun, ...]:
         """Return a `NotRun`, which names a gap and its reason, for each language whose
-        programs cannot run on this computer."""
-        gaps = []
+        programs cannot run on this computer, and for problems without a hint in the file
+        of hints."""
+        gaps = [*_without_hints(self)]
         for language in self.languages:
             if why := missing(language):
                 label = LANGUAGE_NAMES[language]
@@ -144,6 +145,22 @@ class Perturbed(Seeded):
             if path not in self.FILES[name]:
                 files.append(ROOT / path)
         return files
+
+
+def _without_hints(given: Perturbed) -> Iterator[NotRun]:
+    """Yields a `NotRun` for each data set and language of `given` that has problems without a row in
+    the file of hints: they are not asked about under MHC."""
+    if "MHC" not in given.perturbations or given.hints == "generated":
+        return
+    for source, language in product(given.problems, runnable(given.languages)):
+        settings = given.n_problems, given.translations, given.seed
+        problems, _ = checked_problems(source, language, *settings)
+        ids = {checked.problem.id for checked in problems}
+        hints = written_hints(given.hints, source, given.task, ids)
+        if lacking := len(ids) - len(hints):
+            label = f"MHC for {lacking} of {len(ids)} problems of {source}"
+            why = f"{given.hints} has no hint for them"
+            yield NotRun("perturbation", "MHC", label, why)
 
 
 @cache

@@ -110,17 +110,24 @@ def write_material(
     return Written(accepted, [rows[name] for name in left])
 
 
-def with_other_rows(written: Written, rows: Sequence[Row], path: Path) -> str:
+def with_other_rows(
+    written: Written, rows: Sequence[Row], path: Path, source: str
+) -> str:
     """Return the text of a JSON Lines file that replaces the one at `path`. The text
-    has the old file's rows about other problems or tasks than those in `written`, then
-    `rows`. Raises `DataError` if a line of the old file is not an object with an id."""
+    has the old file's rows about other problems, tasks or data sets than those in
+    `written`, which is about `source`, then `rows`. Raises `DataError` if a line of the
+    old file is not an object with an id."""
     asked = {(row["id"], row.get("task")) for row in written.rows + written.rejected}
     kept = []
     if path.is_file():
-        for row in read_rows(path, ("id",)):
-            if (row["id"], row.get("task")) not in asked:
+        for _, row in read_rows(path, "id"):
+            other = row.get("dataset", source) != source
+            if other or (row["id"], row.get("task")) not in asked:
                 kept.append(row)
-    lines = [json.dumps(row, ensure_ascii=False) for row in [*kept, *rows]]
+    for row in rows:
+        # CRUXEval and LiveCodeBench both have a sample_0.
+        kept.append(row | {"dataset": source})
+    lines = [json.dumps(row, ensure_ascii=False) for row in kept]
     return "".join(f"{line}\n" for line in lines)
 
 
