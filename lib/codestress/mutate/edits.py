@@ -79,6 +79,19 @@ class Lines:
         return text[: len(text) - len(text.lstrip(" \t"))]
 
 
+def written_out(tree: ast.AST) -> str:
+    """Text of a Python syntax tree; raises `SyntaxError` with the line of an integer that has too
+    many digits for Python to write it out."""
+    line = 0
+    try:
+        for node in ast.walk(tree):
+            line = getattr(node, "lineno", line)
+            str(getattr(node, "value", ""))
+    except ValueError as error:
+        raise SyntaxError(str(error), (None, line, None, None)) from None
+    return ast.unparse(tree)
+
+
 def first_line(node: ast.stmt) -> int:
     """Number of the line, from 1, on which a Python statement or its first decorator begins."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])

@@ -13,6 +13,7 @@ from typing import Any
 
 from codestress.validation import read_yaml
 
+from .edits import written_out
 from .scopes import names_of
 
 WORDS = read_yaml(Path(__file__).with_name("refusals.yaml"))
@@ -48,15 +49,17 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
     The text `eval` is a name that is read, `.pop` an attribute, `bind print` a name that is bound,
     `del n` a name that may be unbound again, `n=` a keyword argument, `import math` a module,
     `__name__` a word at any place, `message of E` an exception E whose message may be read,
-    `function n` a function of the program, `ClassDef` a kind of node, `a call` a call that may
-    change something (in programs without own classes); others are named by refusals.yaml.
+    `text of n` a name n that is handed on (`_handed_on`), `function n` a function of the program,
+    `ClassDef` a kind of node, `a call` a call that may change something (in programs without own
+    classes); others are named by refusals.yaml.
     """
     constructs = set[str]()
     for node in ast.walk(tree):
         constructs.add(type(node).__name__)
         constructs.update(_constructs(node))
     # Twice, since a loop runs its last lines before its first ones.
-    source = 2 * f"{ast.unparse(tree)}\n"
+    source = 2 * f"{written_out(tree)}\n"
+    constructs.update(_handed_on(tree))
     for construct, patterns in WORDS["patterns"].items():
         for pattern in patterns:
             if re.search(pattern, source):
@@ -67,6 +70,8 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
             constructs.add(f"bind {name}")
             if "function" in kinds:
                 constructs.add(f"function {name}")
+                if f"text of {name}" in constructs and scope.kind != "class":
+                    constructs.add("a function kept")
             # A variable may hold any exceptions.
             if f"message of {name}" in constructs and not kinds <= {"class", "import"}:
                 constructs.add("the message of an exception")
@@ -126,10 +131,31 @@ def _described(node: ast.AST) -> Iterator[str]:
         case ast.ExceptHandler(kind, str(name)):
             yield f"del {name}"
             for part in ast.walk(kind) if kind and reads_message(node) else ():
-                yield f"message of {getattr(part, 'id', '')}"
+                name = getattr(part, "id", type(part).__name__)
+                yield f"message of {getattr(part, 'attr', name)}"
         case ast.Call(func):
             if set(_constructs(func)).isdisjoint(WORDS["plain_calls"]):
                 yield "a call"
+
+
+def _handed_on(tree: ast.mod) -> Iterator[str]:
+    """Yields `text of NAME`, or `text of KIND` for a node without a name, for each expression that
+    the program reads anywhere but where it is called, decorates, has an attribute read, or is given
+    to one of the `takers` of refusals.yaml. A function handed on may be shown."""
+    plain = set[int]()
+    for node in ast.walk(tree):  # parents first
+        match node:
+            case ast.Call(func, given, keywords):
+                plain.add(id(func))
+                if not set(_constructs(func)).isdisjoint(WORDS["takers"]):
+                    plain.update(map(id, given))
+                plain.update(id(word.value) for word in keywords if word.arg == "key")
+            case ast.stmt(decorator_list=decorators):  # type: ignore[misc]
+                plain.update(map(id, decorators))
+            case ast.Attribute(owner, name) if not name.startswith("__"):
+                plain.add(id(owner))
+        if id(node) not in plain:
+            yield f"text of {getattr(node, 'id', type(node).__name__)}"
 
 
 def reads_message(handler: ast.ExceptHandler) -> bool:

@@ -118,10 +118,13 @@ def nodes(root: Node | None) -> Iterator[Node]:
 
 
 def syntax_fault(root: Node) -> str:
-    """Returns where a syntax tree has its first fault, as in `near line 3`; empty without one."""
+    """Returns where a syntax tree has its first fault, with the text of that line, as in `near line 3
+    (x = = 1)`; empty without one."""
     for node in nodes(root) if root.has_error else ():
         if node.has_error and not any(child.has_error for child in node.children):
-            return f"near line {node.start_point[0] + 1}"
+            line = node.start_point[0]
+            text = text_of(root).split("\n")[line].strip()
+            return f"near line {line + 1} ({text:.40})"
     return ""
 
 

@@ -132,7 +132,7 @@ NO_FORM = "class A:\n    def __repr__(self): 1 / 0\ndef f(x):\n    return A()"
 BRANCHES = f"{PROGRAM}\n" + "if f:\n  1\n" + "elif f:\n  1\n" * 3000
 PROGRAMS = {
     f"{PROGRAM} + {BIG}": "line 2: | 4,300",
-    f"{PROGRAM} + 0x{BIG}": "program | 4,300",
+    f"{PROGRAM} + 0x{BIG}": "line 2: | 4,300",
     f"{PROGRAM} + 10 ** 5000": "integer | 4,300",
     f"{PROGRAM} and ...": "return | a name",
     NO_FORM: "return | : A",
@@ -219,7 +219,8 @@ def test_javascript_that_people_bring_is_rejected_with_its_reason(
 ) -> None:
     rows = [{"code": SHORT, "input": text} for text in SCRIPTS]
     rows.append({"code": f"{SHORT} // \0", "input": "3"})
-    reasons = [*SCRIPTS.values(), ("line 3: ", "U+0000")]
+    rows.append({"code": f"{SHORT}\n  x = = 1", "input": "3"})
+    reasons = [*SCRIPTS.values(), ("line 3: ", "U+0000"), ("line 4 (x = = 1)",)]
     made = perturbed_rows(written(tmp_path, *rows), ["VAN"], "javascript", 0)
     for number, (row, reason) in enumerate(zip(made, reasons, strict=True), start=1):
         assert row["state"] == "rejected"

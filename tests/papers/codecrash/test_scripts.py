@@ -2,7 +2,7 @@
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import Checked
-from codestress.mutate.perturbations.messages import Trace
+from codestress.mutate.perturbations.messages import Trace, hint
 from codestress.mutate.perturbations.variants import Variant, draw_variant
 from codestress.problems.program import Problem
 from codestress.seeding import rng
@@ -28,3 +28,18 @@ def test_a_variable_named_this_is_no_keyword_in_python() -> None:
     ]
     assert "English" in " ".join(said)
     assert not any("This" in text for text in said)
+
+
+def test_lines_end_as_those_of_the_script_do() -> None:
+    code = "function f(n) {\r\n  if (n > 1) {\r\n    return n;\r\n  }\r\n  return 1;\r\n}\r\n"
+    problem = Problem("p", code, "f", "3", "3", "javascript")
+    for perturbation in ("RTF", "GBC", "PSC-ALL", "MCC", "MPS", "NCC", "BLANK"):
+        made = drawn(problem, perturbation).problem.code
+        assert made != code
+        assert made.count("\r") == made.count("\r\n") == made.count("\n")
+    assert (
+        hint(problem, "4", "output").problem.code.count(
+            "\n  // The return value is 4\r\n"
+        )
+        == 1
+    )

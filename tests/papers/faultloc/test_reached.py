@@ -58,6 +58,12 @@ RAN = [
     "m = filter(lambda x: here(), a)\nreturn list(m)",
     "return list(map(lambda x: here(), a))",
     "class C:\n  x = here()\nreturn C",
+    "def g():\n  here()\ng()\ndef g(): pass\ng()",
+    "class C:\n  @property\n  def x(self): here()\n  @x.setter\n  def x(self, v): pass\nreturn C",
+    "try: import g\nexcept ImportError:\n  def g(): here()\ng()",
+    "if sys.argv[1:]: here()",
+    "if a.startswith('x'): here()",
+    "x = 2 * b\nif x: here()",
 ]
 DEAD = [
     "def g():\n  here()",
@@ -115,10 +121,23 @@ DEAD = [
     "map(lambda x: here(), a)",
     "m = filter(lambda x: here(), a)",
     "class C:\n  def g(self): here()",
+    "def g():\n  here()\n  g()\ndef g(): pass\ng()",
+    "def g():\n  here()\ng = len\ng(a)",
+    "@typing.overload\ndef g(): here()\ndef g(x): pass\ng(1)",
+    "class C:\n  @property\n  def x(self): here()\n  def x(self): pass\nreturn C",
+    "if sys.version_info >= (3, 8): g()\nelse: here()",
+    "old = sys.version_info[0] < 3\nif old: here()",
+    "if sys.platform.startswith('riscos'): here()",
+    "if typing.TYPE_CHECKING: here()",
+    "if len('') > 0: here()",
+    "if b is not b: here()",
+    "while (x := True): g()\nhere()",
+    "def g():\n  while True: yield 1\nfor x in g(): b()\nhere()",
 ]
 EMPTY = [
     "set()", "{}.items()", "map(str, [])", "range(5, 5)", "range(3, 1)", "zip([], y)", "reversed([])", "[]", "[][:]",
     "''[1:-1]", "[] * 3", "() + ()", "enumerate([].copy())", "enumerate(range(-1))", "dict().values()",
+    "range(2 - 2)", "range(b, b)", "b[:0]", "b * 0", "itertools.repeat(b, 0)", "[y for y in ()]",
 ]  # fmt: skip
 FILLED = [
     "range(3, 1, -1)",

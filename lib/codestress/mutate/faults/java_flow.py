@@ -23,6 +23,8 @@ LITERAL, EMPTY, DEFAULT = map(re.compile, RULES["java"]["patterns"].values())
 """Patterns of types of nodes that write out a value; of arrays and collections without elements; of
 a return of a value that an inserted return may give, and of a `break`, behind which there may be
 one."""
+SAME = ("==", "!=", "<", ">", "<=", ">=")
+"""Operators that give the same for all values, where both sides are the same."""
 GIVING: dict[str, str] = RULES["java"]["giving"]
 """Fields with the variables that a node gives a value, by the node's type."""
 
@@ -93,6 +95,8 @@ class JavaFlow:
                 return called(node) in self.stopping
             case "enhanced_for_statement":
                 return bool(EMPTY.fullmatch(field_text(node, "value")))
+            case "for_statement" if EMPTY.match(text_of(node)):
+                return True
             case "try_statement":
                 body = statements_of(node.child_by_field_name("body"))
                 first = nodes(body[0] if body else None)
@@ -110,6 +114,9 @@ class JavaFlow:
         logic = field_text(test, "operator") in ("&&", "||", "!")
         if logic or test.type == "parenthesized_expression":
             return any(map(self.decided, test.named_children))
+        sides = {*map(text_of, test.named_children)}
+        if field_text(test, "operator") in SAME and len(sides) == 1:
+            return True
         for part in nodes(test):
             known = LITERAL.fullmatch(part.type) or text_of(part) in self.constants
             if part.is_named and not part.named_children and not known:

@@ -20,7 +20,7 @@ from codestress.sandbox.runtimes import text_of
 from codestress.types import Language
 
 from ..scopes import blocks, names_of
-from .python_flow import is_empty
+from .python_text import is_empty
 from .trees import (
     JAVA_CLASSES,
     JAVA_WORDS,

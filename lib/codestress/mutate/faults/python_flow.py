@@ -5,24 +5,23 @@ counts as an end, and all behind an end counts as dead. So every part that is no
 """
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
-from contextlib import suppress
 from itertools import chain
 
-from ..scopes import FunctionNode, blocks_in, statements
+from ..scopes import FunctionNode, blocks, blocks_in, statements
+from .python_text import RARE, is_empty, names_read, raises, replaced, yields
 from .trees import RULES
 
 Loop = ast.For | ast.AsyncFor | ast.While
-ENDING, ENDLESS, LAZY, WRAPPERS = (
+ENDING, ENDLESS, LAZY, FIXED = (
     frozenset(words) for words in RULES["python_flow"].values()
 )
 """Functions that end the program; functions of `itertools` that return iterators without an end;
-functions that run nothing until their result is read; built-ins that return nothing for an
-argument without elements."""
-EMPTY = re.compile(RULES["python_empty"])
-"""Pattern of texts of what has no elements."""
+functions that run nothing until their result is read; names and attributes that are the same in all
+runs of a program."""
+WRITTEN = ast.Constant | ast.Compare | ast.BoolOp | ast.UnaryOp | ast.BinOp
+"""Expressions whose values never change."""
 
 
 class PythonFlow:
@@ -32,24 +31,27 @@ class PythonFlow:
         self.tree = tree
         self.names: dict[str, str] = {}
         """Names that imports give to functions of `ENDING` and `ENDLESS`."""
-        self.read = Counter[str]()
+        self.read = Counter(names_read(ast.walk(tree)))
         """Number of times that the program reads each name."""
         self.idle = Counter[str]()
         """Number of times that it calls each name without use of what the call returns."""
-        self.constants = {"__debug__", "TYPE_CHECKING"}
+        self.constants = set(FIXED)
         """Names that have the same written value everywhere."""
+        self.endless = set(ENDLESS)
+        """Names of functions that return iterators without an end."""
         bound = Counter[str]()
         functions = list[ast.FunctionDef]()
         for node in ast.walk(tree):
             match node:
-                case ast.Name(name, ast.Load()):
+                case ast.Attribute(attr=name) if name.startswith("__"):
                     self.read[name] += 1
                 case ast.Expr(ast.Call(ast.Name(name))):
                     self.idle[name] += 1
-                case ast.Name(name) | ast.arg(name):
+                case ast.Name(name, ast.Store() | ast.Del()) | ast.arg(name):
                     bound[name] += 1
-                case ast.Assign([ast.Name(name)], ast.Constant()):
-                    self.constants.add(name)
+                case ast.Assign([ast.Name(name)], value):
+                    if isinstance(value, WRITTEN) and self.decided(value):
+                        self.constants.add(name)
                 case ast.alias(name, str(other)):
                     self.names[other] = name
                 case ast.FunctionDef(decorator_list=[]):
@@ -72,6 +74,8 @@ class PythonFlow:
             reached = owner is None and id(node) not in self.unreached
             if reached and isinstance(node, ast.Return):
                 return False
+        if yields(function):
+            self.endless.add(function.name)
         return not yields(function)
 
     def called(self, node: ast.AST | None) -> str:
@@ -133,7 +137,12 @@ class PythonFlow:
             never = self.decided(node.test)
             ends = ends and not never  # it may have no end
         else:
-            endless, never = self.called(node.iter) in ENDLESS, is_empty(node.iter)
+            never = is_empty(node.iter, RARE)
+            items = node.iter
+            match items:
+                case ast.Call(ast.Name("enumerate"), [items, *_]):
+                    pass
+            endless = not never and self.called(items) in self.endless
         if endless:
             self.refuse(node.orelse)
         elif never:
@@ -148,7 +157,7 @@ class PythonFlow:
         ways = [self.passes(node.orelse) and ends]
         for number, handler in enumerate(node.handlers):
             # A later clause may catch what an earlier one has caught.
-            if number or not _raises(node.body[0]):
+            if number or not raises(node.body[0]):
                 self.refuse(handler.body)
             else:
                 ways.append(self.passes(handler.body))
@@ -165,6 +174,8 @@ class PythonFlow:
     def dead(self) -> set[int]:
         """Python's `id` of each node that cannot run, or where a fault is refused."""
         self.passes(self.tree.body)
+        for block, _ in blocks(self.tree.body):
+            self.refuse(replaced(block))
         for node in ast.walk(self.tree):
             self.refuse(self.refused(node))
             kinds = map(vars(node).get, ("annotation", "returns"))
@@ -180,38 +191,48 @@ class PythonFlow:
                 yield node
             case ast.Expr(value) if self.is_lazy(value):
                 yield node
-            case ast.BoolOp(values=[*values, _]) if any(map(self.decided, values)):
+            case ast.BoolOp(values=[*tests, _]) if any(map(self.decided, tests)):
                 yield node
             case ast.IfExp(test) if self.decided(test):
                 yield node
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                for loop in node.generators:
-                    if is_empty(loop.iter) or any(map(self.decided, loop.ifs)):
-                        yield node
+                loops = node.generators
+                tests = [*chain.from_iterable(loop.ifs for loop in loops)]
+                empty = [loop for loop in loops if is_empty(loop.iter, RARE)]
+                if empty or any(map(self.decided, tests)):
+                    yield node
+            case ast.ClassDef(body=body):
+                yield from filter(self.is_hidden, body)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 calls = self.idle[node.name]
                 if 0 < calls == self.read[node.name] and yields(node):
                     yield node
                 _, *inside = ast.walk(node)
-                for part in inside:
-                    match part:
-                        # Functions and classes.
-                        case ast.stmt(name=name, decorator_list=[]):  # type: ignore[misc]
-                            yield from self.unread(name, part)
-                        case ast.Assign([ast.Name(name)], value) if self.is_lazy(value):
-                            yield from self.unread(name, value)
+                yield from filter(self.is_unread, inside)
 
     def is_lazy(self, node: ast.expr) -> bool:
         """Whether an expression runs its parts only where something reads its value."""
         written = isinstance(node, ast.Lambda | ast.GeneratorExp)
         return written or self.called(node) in LAZY
 
-    def unread(self, name: str, function: ast.AST) -> Iterator[ast.AST]:
-        """Yields a function or class that is known by `name` alone, where nothing but itself reads
-        this name."""
-        own = [getattr(part, "id", "") for part in ast.walk(function)]
-        if self.read[name] <= own.count(name):
-            yield function
+    def is_hidden(self, member: ast.stmt) -> bool:
+        """Whether a statement of a class body is a private method, `__name`, that nothing reads."""
+        name = getattr(member, "name", "")
+        return name.startswith("__") and name[-2:] != "__" and self.is_unread(member)
+
+    def is_unread(self, node: ast.AST) -> bool:
+        """Whether a node defines a function or class, or names an expression that runs only where
+        something reads it, and nothing but itself reads this name."""
+        match node:
+            # Functions and classes.
+            case ast.stmt(name=name, decorator_list=[]):  # type: ignore[misc]
+                pass
+            case ast.Assign([ast.Name(name)], value) if self.is_lazy(value):
+                pass
+            case _:
+                return False
+        own = [*names_read(ast.walk(node))]
+        return self.read[name] <= own.count(name)
 
     def decided(self, test: ast.expr) -> bool:
         """Whether a condition, or a part of it, may be decided by literal values and constants
@@ -221,9 +242,16 @@ class PythonFlow:
                 return any(map(self.decided, values))
             case ast.UnaryOp(ast.Not(), operand):
                 return self.decided(operand)
+            case ast.Compare(left, _, [right]) if ast.dump(left) == ast.dump(right):
+                return True
+        known = set[int]()
         for part in ast.walk(test):
             match part:
-                case ast.Name(name) | ast.Attribute(attr=name):
+                case ast.Attribute(owner, name) if {name, ast.unparse(part)} & FIXED:
+                    known.add(id(owner))
+                case ast.Attribute():
+                    return False
+                case ast.Name(name, ast.Load()) if id(part) not in known:
                     if name not in self.constants:
                         return False
         return True
@@ -263,27 +291,3 @@ def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:
                 return True
         return broken and isinstance(node, ast.Break)
     return ends
-
-
-def yields(function: ast.AST) -> bool:
-    """Whether a call of a function runs nothing yet: it is a generator or a coroutine."""
-    own = [*map(type, ast.walk(function))]
-    return own[0] is ast.AsyncFunctionDef or ast.Yield in own or ast.YieldFrom in own
-
-
-def _raises(node: ast.stmt) -> bool:
-    """Whether a statement may raise an exception: it calls or imports something."""
-    raising = ast.Call | ast.Import | ast.ImportFrom
-    return any(isinstance(part, raising) for part in ast.walk(node))
-
-
-def is_empty(node: ast.expr) -> bool:
-    """Whether an iterable certainly has no elements, as its text shows: `[]`, `range(5, 5)`,
-    `zip([], names)`, `[][:]`."""
-    match node:
-        case ast.Call(ast.Name("range"), arguments):
-            with suppress(ValueError, TypeError):
-                return not range(*map(ast.literal_eval, arguments))
-        case ast.Call(ast.Name(name), [_, *_] as arguments) if name in WRAPPERS:
-            return any(map(is_empty, arguments))
-    return bool(EMPTY.fullmatch(ast.unparse(node)))

@@ -13,7 +13,7 @@ from functools import partial
 from tree_sitter import Node
 
 from codestress.problems.program import Problem
-from codestress.sandbox.runtimes import nodes, parser, text_of
+from codestress.sandbox.runtimes import nodes, parser, syntax_fault, text_of
 
 from ..edits import Edit, Lines, edited
 from .edits import (
@@ -51,8 +51,8 @@ class JavaScriptProgram:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.root = parser("javascript").parse(problem.code.encode()).root_node
-        if self.root.has_error:
-            raise NotPerturbed("the program does not parse as JavaScript")
+        if fault := syntax_fault(self.root):
+            raise NotPerturbed(f"the program does not parse as JavaScript: {fault}")
         self.lines = Lines(problem.code)
         self.edits: list[Edit] = []
 
@@ -130,7 +130,8 @@ class JavaScriptProgram:
         start = self.lines.span(statement)[0]
         indent = self.lines.indent(line_of(statement))
         indent += " " * (statement.start_point[1] - len(indent))
-        self.edit(start, start, f"{text}\n".replace("\n", f"\n{indent}"))
+        lines = text.replace("\n", f"{self.lines.feed}{indent}")
+        self.edit(start, start, f"{lines}{self.lines.feed}{indent}")
 
     def hidden_names(self) -> tuple[list[str], list[str]]:
         """Names that a new global variable may have without effect: names of parameters, and names
@@ -150,7 +151,7 @@ class JavaScriptProgram:
 
     def put_first(self, text: str) -> None:
         """Adds an edit that puts `text` on a line before the program."""
-        self.edit(0, 0, f"{text}\n")
+        self.edit(0, 0, f"{text}{self.lines.feed}")
 
     # --- MCC, MPS, MHC
 

@@ -25,6 +25,7 @@ from codestress.problems.program import Problem, literal_text
 from codestress.types import Language, Task
 
 from ..draw import Draw
+from ..edits import Edit, Lines, edited
 from .edits import MessageSite, Perturbed, Site, stimuli
 from .neutral import neutral_text
 from .programs import program_of, vanilla
@@ -178,10 +179,10 @@ def _options(
 def add_blank_line(problem: Problem) -> Perturbed:
     """Returns the problem with one blank line before the called function's body, as a control."""
     line = program_of(problem).body()[0]
-    lines = problem.code.split("\n")
-    lines.insert(line - 1, "")
-    changed = replace(problem, code="\n".join(lines))
-    return Perturbed(changed, (Site(line, "blank line", ""),))
+    text = Lines(problem.code)
+    start = text.starts[line - 1]
+    code = edited(problem.code, [Edit(start, start, text.feed)])
+    return Perturbed(replace(problem, code=code), (Site(line, "blank line", ""),))
 
 
 def _with_messages(
@@ -189,24 +190,19 @@ def _with_messages(
 ) -> str:
     """Returns the text `code` with the messages `chosen` as comments in the form `comment`, such as
     `# {}`; as statements in the form `printed` where `comment` is empty."""
-    before = defaultdict[int, list[str]](list)
+    lines = Lines(code)
     behind = defaultdict[int, list[str]](list)
+    edits = list[Edit]()
     for site, text, _ in chosen:
         if comment and site.kind not in ("while", "for"):
-            behind[site.line].append(text)
+            behind[lines.end(site.line)].append(text)
         else:
-            line = site.line if comment else site.print_line
-            indent = " " * site.print_indent
-            before[line].append(indent + (comment or printed).format(text))
-    lines = list[str]()
-    for number, text in enumerate(code.split("\n"), start=1):
-        lines += before[number]
-        if behind[number]:
-            end = "\r" * text.endswith("\r")
-            message = comment.format(" ".join(behind[number]))
-            text = f"{text.rstrip(end)}    {message}{end}"
-        lines.append(text)
-    return "\n".join(lines)
+            start = lines.starts[(site.line if comment else site.print_line) - 1]
+            message = " " * site.print_indent + (comment or printed).format(text)
+            edits.append(Edit(start, start, message + lines.feed))
+    for end, texts in behind.items():
+        edits.append(Edit(end, end, f"    {comment.format(' '.join(texts))}"))
+    return edited(code, edits)
 
 
 def useless_value(returned: frozenset[str]) -> str:
@@ -234,15 +230,18 @@ def hint(problem: Problem, value: str, task: Task) -> Perturbed:
     is NAME(VALUE)` stands behind the function's head."""
     program = program_of(problem)
     first, last, indent = program.body()
-    line, between = first - 1, "  "
+    lines = Lines(problem.code)
+    line, between = max(first - 1, 1), "  "
     text = f"The function call is {problem.function}({value})"
     if task == "output":
         text = f"The return value is {value}"
-        line, between = last, "\n" + " " * indent
+        line, between = last, lines.feed + " " * indent
         match program.returns():
             case [line]:
                 between = "  "
-    lines = problem.code.split("\n")
-    lines[line - 1] += between + program.comment.format(text)
+    end = lines.end(line)
+    code = edited(
+        problem.code, [Edit(end, end, between + program.comment.format(text))]
+    )
     site = Site(line, "hint", text, truth=False)
-    return Perturbed(replace(problem, code="\n".join(lines)), (site,))
+    return Perturbed(replace(problem, code=code), (site,))

@@ -13,6 +13,7 @@ from codestress.literals import parse_program
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import text_of
 
+from ..edits import written_out
 from ..refusals import WORDS, python_constructs, refusal, together
 from .edits import stimuli
 from .javascript import JavaScriptProgram
@@ -24,6 +25,7 @@ from .javascript_syntax import (
     free_names,
     part,
     query_cursor,
+    text_at,
 )
 from .python import PythonProgram
 
@@ -51,7 +53,7 @@ def vanilla(problem: Problem) -> Problem:
     `SyntaxError` for Python that does not parse."""
     if problem.language != "python":
         return problem
-    return replace(problem, code=ast.unparse(parse_program(problem.code)))
+    return replace(problem, code=written_out(parse_program(problem.code)))
 
 
 def why_refused(
@@ -161,5 +163,8 @@ def _uses(
             yield "a function as a value"
             continue
         yield "a function passed on"
-        if part(part(parent.parent, "function"), "property") is None:
+        method = text_at(part(parent.parent, "function"), "property")
+        if method not in SYNTAX["takers"]:
             yield "@kept"
+            if method:
+                yield "@listed"

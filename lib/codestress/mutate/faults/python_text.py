@@ -1,0 +1,84 @@
+"""Parts of Python programs that are known by their text alone: iterables without elements,
+generators, and functions that another definition replaces."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from codestress.literals import literal_of
+
+from ..scopes import FunctionNode
+from .trees import RULES
+
+WRAPPERS, PLAIN = map(frozenset, RULES["python_text"].values())
+"""Built-ins that return nothing for an argument without elements; decorators that keep no
+function."""
+EMPTY, RARE = map(re.compile, (RULES["python_empty"], RULES["python_rare"]))
+"""Patterns of texts of what has no elements: certainly, and unless the program has odd classes."""
+
+
+def names_read(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yields the names that some nodes read."""
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
+
+
+def yields(function: ast.AST) -> bool:
+    """Whether a call of a function runs nothing yet: it is a generator or a coroutine."""
+    own = [*map(type, ast.walk(function))]
+    return own[0] is ast.AsyncFunctionDef or ast.Yield in own or ast.YieldFrom in own
+
+
+def raises(node: ast.stmt) -> bool:
+    """Whether a statement may raise an exception: it calls or imports something."""
+    raising = ast.Call | ast.Import | ast.ImportFrom
+    return any(isinstance(part, raising) for part in ast.walk(node))
+
+
+def is_empty(node: ast.expr, pattern: re.Pattern[str] = EMPTY) -> bool:
+    """Whether an iterable has no elements, as its text shows by a `pattern`: certainly for `[]`,
+    `range(5, 5)`, `zip([], names)`, `[][:]`; in most programs for `names[:0]`, `range(n, n)`."""
+    match node:
+        case ast.Call(ast.Name("range"), arguments):
+            with suppress(ValueError, TypeError):
+                return not range(*(literal_of(item).value for item in arguments))
+        case ast.Call(ast.Name(name), [_, *_] as arguments) if name in WRAPPERS:
+            return any(is_empty(item, pattern) for item in arguments)
+    text = ast.unparse(node)
+    return bool(EMPTY.fullmatch(text) or pattern.fullmatch(text))
+
+
+def replaced(block: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yields the functions and classes of a block whose names get another value in it before
+    anything that runs by then reads them."""
+    latest = dict[str, ast.stmt]()
+    for node in block:
+        for name in names_read(_at_once(node)):
+            latest.pop(name, None)
+        own = getattr(node, "name", "")
+        bound = [own]
+        for part in ast.iter_child_nodes(node):
+            match part:
+                case ast.Name(name) | ast.alias(name, None) | ast.alias(_, str(name)):
+                    bound.append(name)
+        yield from (latest.pop(word) for word in bound if word in latest)
+        decorators = map(ast.unparse, getattr(node, "decorator_list", ()))
+        kept = [
+            text for text in decorators if PLAIN.isdisjoint(re.findall(r"\w+", text))
+        ]
+        if own and not kept:
+            latest[own] = node
+
+
+def _at_once(node: ast.AST) -> Iterator[ast.AST]:
+    """Yields a node and the nodes inside that run with it: those of functions' bodies do not."""
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        inside = ast.iter_child_nodes(part)
+        if isinstance(part, FunctionNode):
+            inside = iter([part.args, *part.decorator_list])
+        waiting.extend(inside)
