@@ -250,3 +250,10 @@ def shared_data() -> Path:
             "real data is not here; set CODESTRESS_DATA to a folder that has findtheorigin/vertices.txt"
         )
     return folder
+
+
+@pytest.fixture
+def public(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of real data, where the kit finds it too."""
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    return shared_data

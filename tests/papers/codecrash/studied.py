@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from codestress.inference.registry import load_registry
 from codestress.papers.codecrash import studies
 from codestress.parameters import questions
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.types import Trials
 
 READERS = ["sim-careful", "sim-trusting"]
@@ -27,11 +25,3 @@ def trials_of(**changes: Any) -> Trials:
 def prompt_of(trials: Trials, number: int) -> str:
     """The last message of a question."""
     return trials.render(trials.items[number]).messages[-1].content
-
-
-def one_artefact(
-    name: str, profile: str, *models: str, settings: tuple[str, ...] = ()
-) -> Artefact:
-    changed = Overrides(models, settings)
-    [artefact] = resolve([name], profile, changed, load_registry())
-    return artefact

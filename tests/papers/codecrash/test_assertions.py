@@ -156,16 +156,12 @@ def test_every_kind_of_answer_has_its_reason(
 FORMS = (
     "[ANSWER]{}[/ANSWER]",
     "[ANSWER] {}",
-    "[ANSWER]\n```\n{}\n```",
     "```\n[ANSWER]\n{}\n```",
     "[ANSWER] ``{}``; [/ANSWER]",
-    "**[ANSWER]** {} **[/ANSWER]**",
     "**[ANSWER]:** ***{}*** *[/ANSWER]*",
-    "[ANSWER] **`{}`** [/ANSWER]",
-    "`[ANSWER]` {} `[/ANSWER]`",
     "The [ANSWER] 0 [/ANSWER] was wrong: [ANSWER] {} ;\n[/ANSWER] I am sure.",
 )
-"""What models put around an answer."""
+"""Tags that models write around an answer; test_forms.py has what else comes off."""
 
 
 @pytest.mark.isolation
@@ -198,16 +194,40 @@ def test_what_is_one_of_a_kind_may_be_compared_by_is(value: str) -> None:
 
 
 def test_javascript_answers_may_be_wrapped_too() -> None:
-    one = script("[1, 'b']")
-    whole = 'f("a") === [1, "b"]'
+    one, whole = script("[1, 'b']"), 'f("a") === [1, "b"]'
     answers = [form.format(text) for form in FORMS for text in (whole, '[1, "b"]')]
     answers += [f"\\boxed{{{whole}}}", f"<answer>{whole}</answer>"]
-    for text in (f"assert {whole}", f"console.assert({whole});", f"{whole} // runs"):
+    wrapped = (f"assert {whole}", f"console.assert({whole});", f"{whole} // runs")
+    for text in (*wrapped, 'f("<answer>2</answer>") === [1, "b"]'):
         answers.append(tagged(text).text)
-    answers.append(tagged('f("<answer>2</answer>") === [1, "b"]').text)
     for answer in answers:
         found = score_assertion(one, "output", Response(answer, "stop"))
         assert found.outcome is Outcome.CORRECT, (answer, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("Hmm " * 400, True),
+        ("Wait, let me check again.\n" * 400, True),
+        ("Hmm. Maybe. So the answer is 12, no.\n" * 400, True),
+        ("", False),
+        ("Hmm " * 10, False),
+        (f"[{'1, ' * 21}1]", False),
+        ("Hmm " * 400 + "So the answer is 12, and I am sure of it.", False),
+        ("".join(f"step {n}: x = {n}\n" for n in range(3000)), False),
+        ("text" + "\n" * 3000, False),
+    ],
+)
+def test_a_long_run_of_one_unit_at_the_end_is_a_collapse(
+    text: str, starts: bool
+) -> None:
+    before = "The value is 3. Let me check that once more, line by line."
+    found = collapse_start(before + text)
+    assert (found is not None) == starts
+    if found is not None:
+        assert abs(found - len(before)) <= len(text) // 400
+        assert collapse_start((before + text)[:-1]) is not None
 
 
 @pytest.mark.isolation
@@ -244,34 +264,6 @@ def test_tokens_of_reasoning_are_those_of_the_server_or_of_the_thoughts() -> Non
     thought = Response("<think>12345678</think>a", "stop")
     assert reasoning_tokens(thought) == 2
     assert reasoning_tokens(Response("a", "stop", Usage(reasoning_tokens=7))) == 7
-
-
-@pytest.mark.parametrize(
-    "unit",
-    ["Hmm ", "Wait, let me check again.\n", "Hmm. Maybe. So the answer is 12, no.\n"],
-)
-def test_a_long_run_of_one_unit_is_a_collapse(unit: str) -> None:
-    before = "The value is 3. Let me check that once more, line by line."
-    found = collapse_start(before + unit * 400)
-    assert found is not None
-    assert abs(found - len(before)) <= len(unit)
-    assert collapse_start((before + unit * 400)[:-1]) is not None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Hmm " * 10,
-        f"[{'1, ' * 21}1]",
-        "Hmm " * 400 + "So the answer is 12, and I am sure of it.",
-        "".join(f"step {n}: x = {n}\n" for n in range(3000)),
-        "text" + "\n" * 3000,
-    ],
-    ids=["nothing", "few", "a list", "an end", "steps", "blank lines"],
-)
-def test_what_only_repeats_a_little_is_no_collapse(text: str) -> None:
-    assert collapse_start(text) is None
 
 
 def test_words_of_doubt() -> None:

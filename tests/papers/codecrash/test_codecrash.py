@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from made_answers import answers_to
-from studied import READERS, given_of, one_artefact, prompt_of, trials_of
+from studied import READERS, given_of, prompt_of, trials_of
 
 from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import load_registry
@@ -24,7 +24,7 @@ from codestress.pipeline.inputs import inputs_of
 from codestress.pipeline.plan import make_plan
 from codestress.prompts import prompt_text
 from codestress.report.protocol import stamp
-from conftest import codestress
+from conftest import artefact_of, codestress
 from told import names, refused
 
 RULE = {"rule": "strict", "confidence": 0.95}
@@ -57,16 +57,14 @@ def test_prompts_have_the_papers_two_sentences_and_form() -> None:
 def test_the_defences_are_asked_in_the_papers_words() -> None:
     """Table 8's sentence and Table 9's four steps, as section 4.3 prints them, and no word of what misleads."""
     told = trials_of(perturbations=["VAN", "MCC"], ignore=[False, True])
-    sentence = (
-        "Please ignore the comments and any other non-code elements in the code snippet"
-    )
+    # That they may be wrong is not said.
+    sentence = "Please ignore the comments and any other non-code elements in the code snippet."
+    assert prompt_text("codecrash.ignore") == sentence
     asked = set()
     for number, trial in enumerate(told.items):
         ignore = trial.factors["ignore"]
         asked.add((trial.factors["perturbation"], ignore))
-        assert (sentence in prompt_of(told, number)) == ignore
-    # That they may be wrong is not said.
-    assert prompt_text("codecrash.ignore") == f"{sentence}."
+        assert (sentence[:-1] in prompt_of(told, number)) == ignore
     # Table 8 has one column of vanilla programs, which have no comments to be ignored.
     assert asked == {("VAN", False), ("MCC", False), ("MCC", True)}
     cleaned = trials_of(perturbations=["MCC"], refactor=[True])
@@ -83,15 +81,13 @@ def test_reasoning_models_are_asked_directly_with_room_to_think_beside_the_other
     """Appendix D; section 4.1 compares Qwen2.5-72B step by step with QwQ."""
     assert load_registry()["qwq-32b"].max_tokens == 32768
     for name in ("codecrash/tab06", "codecrash/fig04"):
-        given = one_artefact(name, "paper").parameters
+        given = artefact_of(name, "paper").parameters
         thinking, plain = map(given.of_model, ("qwq-32b", "qwen2.5-72b"))
         assert (thinking.modes, thinking.samples_direct) == (["direct"], 1)
         assert "cot" in plain.modes
         assert plain.max_tokens_cot == 2000
         assert stamp(given) == "as the paper"
-    trials = one_artefact(
-        "codecrash/tab06", "smoke", settings=("n_problems=1",)
-    ).trials()
+    trials = artefact_of("codecrash/tab06", "smoke", "n_problems=1").trials()
     for model, mode in (("sim-trusting", "cot"), ("sim-thinking", "direct")):
         assert {trial.factors["mode"] for trial in trials.of(model).items} == {mode}
 
@@ -121,65 +117,14 @@ MINIMUM_COST = """def minimumCost(s: str) -> int:
         if s[i - 1] != s[i]:
             ans += min(i, len(s) - i)
     return ans"""
-SETTINGS = (
-    "n_problems=4",
-    "perturbations=[VAN,REN,PSC-ALL,MCC,MPS,MHC]",
-    "samples_direct=3",
-)
-
-
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """By data set, the questions of another process (its hashes are others), with two of LiveCodeBench's form."""
-    folder = tmp_path_factory.mktemp("data")
-    rows = []
-    for text, output in (("0011", "2"), ("010101", "9")):
-        row = {"question_id": 2777, "id": f"sample_{text}", "code": MINIMUM_COST}
-        row |= {"function_name": "minimumCost", "input": f"minimumCost(s = {text!r})"}
-        rows.append(json.dumps(row | {"output": output, "numsteps": 13}))
-    (folder / "livecodebench").mkdir()
-    (folder / "livecodebench" / "execution-v2.jsonl").write_text("\n".join(rows))
-    command = ["show", "codecrash/tab01", "--profile", "smoke", "--limit", "0"]
-    command += ["--models", "sim-careful", "--json"]
-    for setting in ("problems=[contest,livecodebench]", *SETTINGS):
-        command += ["--set", setting]
-    where = {"CODESTRESS_DATA": str(folder), "PYTHONHASHSEED": "1"}
-    done = codestress(*command, outputs=folder, **where)
-    assert done.returncode == 0, done.stderr
-    texts: dict[str, list[str]] = {"contest": [], "livecodebench": []}
-    for row in json.loads(done.stdout):
-        content = row["prompt"]["messages"][-1]["content"]
-        texts[row["factors"]["dataset"]].append(content)
-    return texts
-
-
-@pytest.mark.isolation
-def test_two_runs_with_one_seed_ask_the_same_bytes(shown: dict[str, list[str]]) -> None:
-    settings = ("problems=[contest]", *SETTINGS)
-    artefact = one_artefact(
-        "codecrash/tab01", "smoke", "sim-careful", settings=settings
-    )
-    trials = artefact.trials()
-    texts = [prompt_of(trials, number) for number in range(len(trials.items))]
-    assert texts == shown["contest"]
-
-
-@pytest.mark.isolation
-def test_livecodebench_in_its_own_form(shown: dict[str, list[str]]) -> None:
-    texts = shown["livecodebench"]
-    assert len(texts) == 2 * 6 * 3
-    assert any("[ANSWER] f(Var_3 = '0011') == ?? [/ANSWER]" in text for text in texts)
 
 
 @pytest.mark.slow
 @pytest.mark.isolation
-def test_cruxeval_at_full_size(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    artefact = one_artefact(
-        "codecrash/tab05", "paper", "sim-careful", settings=("hints=generated",)
-    )
+@pytest.mark.usefixtures("public")
+def test_cruxeval_at_full_size(tmp_path: Path) -> None:
+    how, reader = "hints=generated", ("sim-careful",)
+    artefact = artefact_of("codecrash/tab05", "paper", how, models=reader)
     trials = artefact.trials()
     counts = Counter(
         (trial.factors["perturbation"], trial.factors["mode"]) for trial in trials.items
@@ -218,7 +163,7 @@ def test_readers_and_all_conditions(tmp_path: Path) -> None:
 
 
 def test_plans_count_both_requests_of_a_pipeline(tmp_path: Path) -> None:
-    artefact = one_artefact("codecrash/tab09", "smoke", "sim-careful")
+    artefact = artefact_of("codecrash/tab09", "smoke", models=("sim-careful",))
     [row] = make_plan([artefact], tmp_path / "s.sqlite").rows
     trials = artefact.trials().items
     cleaned = [trial for trial in trials if trial.factors["refactor"]]
@@ -226,27 +171,21 @@ def test_plans_count_both_requests_of_a_pipeline(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_asked_is_said() -> None:
-    with refused(
-        ParameterError, "javascript", "generated", "`codestress write translations`"
-    ):
+    remedy = "`codestress write translations`"
+    with refused(ParameterError, "javascript", "generated", remedy):
         trials_of(problems=["generated"], languages=["javascript"])
     with refused(ParameterError, "input", "livecodebench"):
         trials_of(problems=["livecodebench"], task="input")
     with refused(DataError, "livecodebench/execution-v2.jsonl"):
-        one_artefact("codecrash/fig03", "paper").trials()
-    file = "/nowhere/hints.jsonl"
-    remedy = "`codestress write hints", "--problems contest --task output"
-    with refused(DataError, file, *remedy, "hints = generated"):
+        artefact_of("codecrash/fig03", "paper").trials()
+    file, remedy = "/nowhere/hints.jsonl", "`codestress write hints"
+    asked = "--problems contest --task output"
+    with refused(DataError, file, remedy, asked, "hints = generated"):
         trials_of(perturbations=["MHC"], hints=file)
-
-
-@pytest.mark.parametrize("asked", [["VAN"], ["MCC"]])
-def test_nothing_to_compare_is_said(asked: list[str]) -> None:
-    with refused(ParameterError, f"perturbations = {asked}", "codecrash/perturbations"):
-        questions(given_of(perturbations=asked))
-
-
-def test_answers_that_cannot_be_compared_are_said() -> None:
+    for lone in (["VAN"], ["MCC"]):
+        told = f"perturbations = {lone}"
+        with refused(ParameterError, told, "codecrash/perturbations"):
+            questions(given_of(perturbations=lone))
     for compare in (differences.differences, verdicts.changed_verdicts):
         with refused(ParameterError, "VAN", "answers: MCC"):
             compare(answers_to("MCC", [1.0]), **RULE)
@@ -302,27 +241,22 @@ def test_a_missing_contest_program_is_an_error_that_names_it(
 def test_contest_programs_are_inputs_of_the_artefacts_that_ask_about_them(
     source: str, is_read: bool
 ) -> None:
-    settings = (f"problems=[{source}]",)
-    files = inputs_of(one_artefact("codecrash/tab01", "smoke", settings=settings))
+    files = inputs_of(artefact_of("codecrash/tab01", "smoke", f"problems=[{source}]"))
     assert ("data params/codecrash/contest/coin_row_duel.py" in files) == is_read
 
 
 def test_the_messages_that_table_3_prints_are_to_the_letter() -> None:
-    kit = messages("kit")
-    new = {}
+    kit, new = messages("kit"), list[str]()
     for kind, printed in messages("printed").items():
         assert len(printed) == len(kit[kind])
         old = [text for _, text in kit[kind]]
-        new[kind] = [text for _, text in printed if text not in old]
-    assert new.pop("condition") == [
+        new += [text for _, text in printed if text not in old]
+    assert new == [
         "This branch will not execute because the condition is always unmet.",
         "The logic here ensures this block is skipped in all scenarios.",
-    ]
-    assert new.pop("operator") == [
         "This operation is irrelevant and can be safely removed.",
         "The operation is unnecessary and does not affect the outcome.",
     ]
-    assert not any(new.values())
 
 
 def test_tokens_grow_as_an_oracle_says() -> None:
@@ -349,3 +283,35 @@ def test_generated_hints_are_a_deviation_and_a_model_s_file_is_none() -> None:
     told = stamp(given_of(**papers, hints="generated", messages="kit"))
     names(told, "deviates", "hints generated", "messages kit")
     names(told, "outputs/data/codecrash.hints.jsonl", "printed")
+
+
+@pytest.mark.isolation
+def test_another_process_asks_the_same_and_livecodebench_in_its_own_form(
+    tmp_path: Path,
+) -> None:
+    """The other's hashes are others, and it has two programs of LiveCodeBench's form."""
+    rows = []
+    for text, output in (("0011", "2"), ("010101", "9")):
+        row = {"question_id": 2777, "id": f"sample_{text}", "code": MINIMUM_COST}
+        row |= {"function_name": "minimumCost", "input": f"minimumCost(s = {text!r})"}
+        rows.append(json.dumps(row | {"output": output, "numsteps": 13}))
+    (tmp_path / "livecodebench").mkdir()
+    (tmp_path / "livecodebench" / "execution-v2.jsonl").write_text("\n".join(rows))
+    name, profile, model = "codecrash/tab01", "smoke", "sim-careful"
+    command = ["show", name, "--profile", profile, "--models", model, "--json"]
+    command += ["--limit", "0", "--set", "problems=[contest,livecodebench]"]
+    where = {"CODESTRESS_DATA": str(tmp_path), "PYTHONHASHSEED": "1"}
+    settings = ("n_problems=4", "perturbations=[VAN,REN,PSC-ALL,MCC,MPS,MHC]")
+    for setting in settings:
+        command += ["--set", setting]
+    done = codestress(*command, outputs=tmp_path, **where)
+    assert done.returncode == 0, done.stderr
+    texts = defaultdict[str, list[str]](list)
+    for row in json.loads(done.stdout):
+        asked = row["prompt"]["messages"][-1]["content"]
+        texts[row["factors"]["dataset"]].append(asked)
+    assert any("f(Var_3 = '0011') == ??" in text for text in texts["livecodebench"])
+    contest = (*settings, "problems=[contest]")
+    trials = artefact_of(name, profile, *contest, models=(model,)).trials()
+    own = [prompt_of(trials, number) for number in range(len(trials.items))]
+    assert own == texts["contest"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from made_answers import answers_to
-from perturbing import draw, usable
+from perturbing import LANGUAGES, draw, usable
 
 from codestress.mutate.perturbations.edits import Site
 from codestress.mutate.perturbations.messages import (
@@ -69,29 +69,27 @@ def test_sentences_are_drawn_and_say_nothing_of_programs() -> None:
     assert neutral_text(50, draw(1), " ".join([*HEADS, *TAILS])) == "." * 50
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("truth", ["any", "false"])
-@pytest.mark.parametrize("language", ["python", "javascript"])
-@given(st.integers(0, 10_000), st.integers(0, 47), st.sampled_from([0.2, 0.6, 1.0]))
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("truth", "density"), [("any", 0.6), ("false", 1.0)])
 def test_comments_stand_where_mcc_has_them_and_are_as_long(
-    language: Language, truth: Truth, seed: int, number: int, density: float
+    language: Language, truth: Truth, density: float
 ) -> None:
-    problem = vanilla(contest_problems(language)[number])
-    how = {"density": density, "trace": Trace(), "truth": truth}
-    lies = insert_messages(problem, draw(seed), style="comment", **how)
-    neutral = insert_messages(problem, draw(seed), style="neutral", **how)
-    assert places(neutral.sites) == places(lies.sites)
-    sign = program_of(problem).comment.format("")
-    lines = lies.problem.code.split("\n"), neutral.problem.code.split("\n")
-    for lie, said in zip(*lines, strict=True):
-        assert len(lie) == len(said)
-        if lie != said:
+    for seed, raw in enumerate(some(contest_problems(language), 4)):
+        problem = vanilla(raw)
+        how = {"density": density, "trace": Trace(), "truth": truth}
+        lies = insert_messages(problem, draw(seed), style="comment", **how)
+        neutral = insert_messages(problem, draw(seed), style="neutral", **how)
+        assert places(neutral.sites) == places(lies.sites)
+        sign = program_of(problem).comment.format("")
+        lines = lies.problem.code.split("\n"), neutral.problem.code.split("\n")
+        for lie, said in zip(*lines, strict=True):
+            assert len(lie) == len(said)
             code, _, text = said.rpartition(sign)
-            assert lie.startswith(code + sign)
-            assert is_neutral(text)
-    names = words_of(problem.code, problem.call) - {*KEYWORDS["javascript"]}
-    assert not names & words_of(*(site.text for site in neutral.sites))
-    assert all(site.truth for site in neutral.sites)
+            assert lie == said or lie.startswith(code + sign)
+            assert lie == said or is_neutral(text)
+        names = words_of(problem.code, problem.call) - {*KEYWORDS["javascript"]}
+        assert not names & words_of(*(site.text for site in neutral.sites))
+        assert all(site.truth for site in neutral.sites)
 
 
 def test_it_has_the_draws_of_mcc_and_is_run_as_mcc_is(executor: Executor) -> None:
@@ -102,9 +100,7 @@ def test_it_has_the_draws_of_mcc_and_is_run_as_mcc_is(executor: Executor) -> Non
     assert neutral == make_variants(checked[::-1], NEUTRAL, **how)
     for name, lie in lies.items():
         said = neutral[name]
-        assert said.status == lie.status
-        assert len(said.problem.code) == len(lie.problem.code)
-        assert places(said.sites) == places(lie.sites)
+        assert (said.status, places(said.sites)) == (lie.status, places(lie.sites))
     code = "import inspect\ndef f(x):\n    return len(inspect.stack())"
     asks = usable([Problem("p", code, "f", "1", "")], executor)
     assert make_variants(asks, NEUTRAL, **how)["p"].status == "refused"

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, ttest_rel
-from studied import given_of, one_artefact
+from studied import given_of
 
 from codestress.fitting.proportions import effective_number
 from codestress.papers.codecrash.results import differences, leaderboard, reasoning
@@ -21,6 +21,7 @@ from codestress.papers.codecrash.results.leaderboard import INDEPENDENT
 from codestress.paths import PUBLISHED
 from codestress.report.claims import ledger
 from codestress.report.published import published_numbers
+from conftest import artefact_of
 
 NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "codecrash.json").read_text())[
     "pass_at_1"
@@ -114,7 +115,7 @@ def test_the_headline_comes_out_of_the_published_values(
     for mode, part in headlines.groupby("mode"):
         assert part["degradation"].round(2).tolist() == HEADLINE[mode]
     tables = {"published": published[:0], "differences": pd.DataFrame()}
-    given = one_artefact("codecrash/tab02", "paper").parameters
+    given = artefact_of("codecrash/tab02", "paper").parameters
     claims = ledger(given, tables | {"headline": headlines})
     # The paper prints no formula.
     assert claims["verdict"].tolist() == ["inconclusive", "inconclusive"]

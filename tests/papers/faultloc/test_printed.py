@@ -135,11 +135,10 @@ def test_the_prompt_is_to_the_letter() -> None:
 CODE = printed_program("faulty").code
 LINE = "for i, j in zip(range(row, n-1, 1),"
 STATEMENT = f"{LINE}\n                        range(col, -1, -1)):"
+
+
 PROSE = [
-    (
-        12,
-        f"The error is in this line:\n\n```python\n{STATEMENT}\n```\nIt should be `range(row, n, 1)`.",
-    ),
+    (12, f"The error is in this line:\n\n```python\n{STATEMENT}\n```\nIt is `n`."),
     (12, f"Line 14 is wrong:\n`{LINE}`"),
     (12, f"The bug:\n{LINE}\nshould go on to n."),
     (12, f"> {LINE}"),
@@ -148,22 +147,19 @@ PROSE = [
     (12, "Line number: 12. The loop stops too early, as line 7 does not."),
     (None, "It is the `range(row, n-1, 1)` of the third loop."),
     (12, f"```\n{CODE.replace(LINE, LINE + '  # <- wrong')}\n```"),
-    (12, f"```python\n{LINE} # here\n```"),
     (4, "I think `if board[row][i] == 1:` is responsible."),
     (7, f"`for i, j in zip(range(row, -1, -1),` is at fault, not `{LINE}`."),
     (99, "The error is in line 99."),
     (None, f"The whole program:\n```\n{CODE}\n```"),
-    (None, "It is in `is_safe`."),
     (None, "`return False` is wrong."),
     (None, "I cannot tell without the removed code."),
     (None, "Change `n` to `n+1`."),
+    (14, "The error is in line 14."),
+    (3, f"<think>`{LINE}`</think>line 3."),
 ]
 
 
-@pytest.mark.parametrize(
-    ("line", "text"),
-    [*PROSE, (14, "The error is in line 14."), (3, f"<think>`{LINE}`</think>line 3.")],
-)
+@pytest.mark.parametrize(("line", "text"), PROSE)
 def test_answers_in_prose_are_scored(line: int | None, text: str) -> None:
     for tolerance in (0, 2):
         response = Response(text, "stop")
@@ -193,12 +189,8 @@ def test_any_text_is_read(text: str) -> None:
     ("text", "outcome"),
     [
         ("No two queens may share the same row, column, or diagonal.", Outcome.CORRECT),
-        (
-            "Rows: one queen each. Columns: one each. Diagonals: at most one.",
-            Outcome.CORRECT,
-        ),
+        ("Rows: one each. Columns: one. Diagonals: at most one.", Outcome.CORRECT),
         ("No two queens may share a row or a column.", Outcome.INCORRECT),
-        ("Place N queens so that none attacks another.", Outcome.INCORRECT),
         (prompt_text("printed.specification"), Outcome.INCORRECT),
         ("<think>row, column, diagonal</think>I do not know.", Outcome.INCORRECT),
     ],

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings, strategies as st
+from test_faults import JAVA, PYTHON
 
 from codestress.mutate.faults.neutral import SPMS, Spm
 from codestress.papers.faultloc.commands import faults, mutate
@@ -18,43 +19,6 @@ from codestress.papers.faultloc.program_files import (
     read_program,
 )
 from told import names
-
-PYTHON = """\
-class Counter:
-    def __init__(self, start):
-        self.start = start
-
-    def count(self, words, least):
-        total = self.start
-        for place in range(len(words)):
-            if len(words[place]) >= least and place > 0:
-                total += 2 * place  # caf\u00e9
-            while total > 90 or least < 0:
-                total -= 7
-        text = '''a
-  b'''
-        return total, text
-
-    def other(self, number):
-        return number * 2 + self.start
-"""
-JAVA = """\
-class Counter {
-    int count(int[] items, int least) {
-        int total = 0;
-        for (int i = 0; i < items.length; i++) {
-            if (items[i] > least && total < 9) {
-                total += items[i] * 2;
-            }
-        }
-        return total;
-    }
-
-    int twice(int number) {
-        return number * 2;
-    }
-}
-"""
 
 
 @st.composite
@@ -83,7 +47,7 @@ def code_in(line: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "least"), [("a.py", PYTHON, 15), ("A.java", JAVA, 8)]
+    ("name", "code", "least"), [("a.py", PYTHON, 25), ("A.java", JAVA, 15)]
 )
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
@@ -120,7 +84,7 @@ def test_a_line_is_followed_through_mutations(
     spm: Spm,
     how: tuple[int, int],
 ) -> None:
-    text = data.draw(texts(code.replace("return total", "return total + 123457")))
+    text = data.draw(texts(code.replace("return result", "return 123457 + result")))
     file = saved(tmp_path_factory.mktemp("p"), name, text)
     before = lines_of(text)
     line = next(n for n, one in enumerate(before, start=1) if "123457" in one)
@@ -145,76 +109,62 @@ def rows_of(command: Any, *arguments: Any) -> tuple[int, list[dict[str, Any]]]:
 
 
 def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
-    good, bad = [tmp_path / "a.py", tmp_path / "A.java"], tmp_path / "a.txt"
-    for path, text in zip((*good, bad), (PYTHON, JAVA, PYTHON), strict=True):
-        path.write_text(text)
-    status, rows = rows_of(faults, *good, bad)
+    texts = {"a.py": PYTHON, "A.java": JAVA, "a.txt": PYTHON, "none.py": "# none\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    good, java, bad, none = (tmp_path / name for name in texts)
+    status, rows = rows_of(faults, good, java, bad)
     assert status == 0
-    assert {row["program"] for row in rows} == {*map(str, good), str(bad)}
+    assert {row["program"] for row in rows} == {str(good), str(java), str(bad)}
     columns = ["program", "fault", "line", "code", "before", "after"]
     assert all(list(row) == columns for row in rows[:-1])
     assert list(rows[-1]) == [*columns, "reason"]
     assert rows[-1]["fault"] is rows[-1]["code"] is None
 
-    mutations = ["comments", "names", "functions"]
-    how = ["--line", 9, "--mutations", ",".join(mutations), "--strength", 2]
-    status, rows = rows_of(mutate, *good, bad, *how, "--seed", 3)
+    how = ["--line", 9, "--mutations", "comments,names,functions", "--strength", 2]
+    status, rows = rows_of(mutate, good, java, bad, *how, "--seed", 3)
     assert status == 0
-    assert [row["mutation"] for row in rows] == mutations * 3
+    assert [row["mutation"] for row in rows] == ["comments", "names", "functions"] * 3
     columns = ["program", "mutation", "state", "reason", "code", "line"]
     assert all(list(row) == columns for row in rows)
-    states = [row["state"] for row in rows]
-    assert states == [
-        *("applied", "applied", "refused"),
-        *["applied"] * 3,
-        *["rejected"] * 3,
-    ]
+    states = [*["applied"] * 2, "refused", *["applied"] * 3, *["rejected"] * 3]
+    assert [row["state"] for row in rows] == states
     names(rows[2]["reason"], "Java")
     names(rows[-1]["reason"], ".py", ".java")
-    beyond = rows_of(mutate, good[0], "--line", 99)[1][0]
+    beyond = rows_of(mutate, good, "--line", 99)[1][0]
     assert beyond["state"] == "rejected"
-    names(beyond["reason"], "99", "17")
+    names(beyond["reason"], "99", "11")
 
-    status, rows = rows_of(faults, tmp_path / "gone.py", good[0])
+    status, rows = rows_of(faults, tmp_path / "gone.py", good)
     assert status == 1
     names(rows[0]["reason"], "No such file")
     assert len(rows) > 10
-    (tmp_path / "none.py").write_text("# no statement\n")
-    status, [row] = rows_of(faults, tmp_path / "none.py")
+    status, [row] = rows_of(faults, none)
     assert (status, row["fault"]) == (0, None)
     names(row["reason"], "no place")
 
 
 BIG = "1" * 5000
+
+
 BROUGHT: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "digits.py": (f"x = 1\ny = {BIG}\n", "line 2", "digits"),
     "empty.py": (" \n", "empty"),
-    "two.py": ("print 3\n", "line 1", "'print'"),
     "newer.py": ("x = 1\nmatch x\n", "line 2", "':'", "Python 3."),
     "magic.py": ("x = 1\n%time f(x)\n", "line 2", "notebook", "%time f(x)"),
-    "help.py": ("x = 1\n?x\n", "line 2", "notebook", "?x"),
-    "names.py": ("a, b.c = !ls\n", "line 1", "notebook", "a, b.c = !ls"),
-    "ends.py": ("# \u2028\n\x0c\n%cd\n", "line 3", "notebook", "%cd"),
-    "prose.py": ("Is it Python?\n", "line 1", "Python 3."),
-    "outside.py": ("x = 1\nreturn x\n", "line 2", "'return'", "Python 3."),
     "nul.py": ("x = 1\ny = 2 # \0\n", "line 2", "U+0000"),
     "tabs.py": ("if 1:\n    if 2:\n\tx = 3\n", "line 3", "tabs"),
     "deep.py": (f"x = {'-' * 5000}1\n", "nested"),
     "attributes.py": (f"x = y{'.a' * 4000}\n", "nested"),
     "latin.py": ("x = 1\ny = 'é'\n".encode("latin-1"), "line 2", "0xe9", "UTF-8"),
-    "wide.py": ("x = 1\n".encode("utf-16"), "line 1", "0xff", "UTF-8"),
     "mark.py": ("\ufeffx = 1\n", "line 1", "byte-order mark", "UTF-8"),
     "ends.java": ("class A {\n}\r\n", "line 2", "carriage return", "line feeds"),
     "syntax.java": ("class A {\n  int x = ;\n}\n", "parse", "java", "line 2"),
     "missing.java": ("class A {\n  int x = 1\n}\n", "parse", "java", "line 2"),
     "nul.java": ("class A {\n  int x\0;\n}\n", "line 2", "U+0000"),
     "deep.java": (f"class A {{ int x = {'(' * 3000}1{')' * 3000}; }}", "nested"),
-    "branches.java": (
-        f"class A {{ void f(int x) {{ {'if (x > 1) x++; else ' * 2000}x--; }} }}",
-        "nested",
-    ),
-    "latin.java": (b"class A {\n  // \xe9\n}\n", "line 2", "0xe9", "UTF-8"),
 }
+"""Programs that nobody can use, and what the reason names; test_outside.py has more in Python."""
 
 
 @pytest.mark.parametrize("command", [faults, mutate])

@@ -13,28 +13,19 @@ from codestress.errors import CodestressError
 from codestress.mutate.faults.fault_site import KINDS
 from codestress.papers.faultloc import studies
 from codestress.papers.faultloc.programs import parses
-from codestress.papers.faultloc.results import localization, relabel
-from codestress.papers.faultloc.results.relabel import ORACLE, perfect_answers
+from codestress.papers.faultloc.results import relabel
+from codestress.papers.faultloc.results.relabel import perfect_answers
 from codestress.papers.faultloc.tasks import RENAMED
 from told import refused
 
-BOTH = {"artefact": "faultloc/relabel", "models": ["sim-careful"], "per_quarter": 0}
-DRIFTED: dict[str, Any] = {
-    "programs": ["installed"],
-    "selection": "drifted",
-    "n_programs": 8,
-    "max_lines": 300,
-}
-PUBLIC: dict[str, Any] = {
-    "programs": ["alpaca"],
-    "selection": "artifact",
-    "n_programs": 0,
-    "max_lines": 0,
-}
-
 
 def relabelling(**changes: Any) -> studies.Relabel:
-    return studies.Relabel.model_validate(BOTH | DRIFTED | changes)
+    """Eight installed programs with drifted labels, but for `changes`."""
+    given = {"artefact": "faultloc/relabel", "models": ["sim-careful"]}
+    given |= {"per_quarter": 0, "programs": ["installed"], "selection": "drifted"}
+    return studies.Relabel.model_validate(
+        given | {"n_programs": 8, "max_lines": 300} | changes
+    )
 
 
 def tasks(given: studies.Relabel) -> dict[str, studies.Task]:
@@ -50,18 +41,23 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
 def test_labels_drift_as_the_artifacts_do() -> None:
     right, drifted = tasks(relabelling(selection="kit")), tasks(relabelling())
     assert drifted.keys() == right.keys()
+    others = []
     for name, task in drifted.items():
         # Of the text before it was formatted anew.
         assert task.program.line == right[name].program.line
         assert parses(task.program.code, "python")
         assert task.label_is_right == (task.changed == task.program.line)
-        assert task.label_is_right or task.kind != "MisplacedReturn"
-    others = [
-        task.label_is_right
-        for task in drifted.values()
-        if task.kind != "MisplacedReturn"
-    ]
+        if task.kind == "MisplacedReturn":
+            assert task.label_is_right
+        else:
+            others.append(task.label_is_right)
     assert sum(others) < len(others) / 2
+    given = relabelling()
+    perfect = perfect_answers(given, given.trials())
+    assert perfect["value_changed"].eq(1).all(), "it names the line that changed"
+    labels = {name: task.label_is_right for name, task in drifted.items()}
+    expected = perfect["problem"].map(labels).astype(float)
+    assert perfect["value_strict"].tolist() == expected.tolist()
 
 
 def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
@@ -72,9 +68,8 @@ def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
         label, lines = task.program.line, task.program.lines
         far = lines if max(label, task.changed or 0) < lines - 5 else 1
         named = {"label": label, "change": task.changed, "far": far, "none": None}
-        rows += [
-            {"id": name, "line": line, "model": model} for model, line in named.items()
-        ]
+        for model, line in named.items():
+            rows.append({"id": name, "line": line, "model": model})
         if label <= lines:
             inside.append(name)
         if task.label_is_right:
@@ -109,33 +104,27 @@ FORM = '"id": "29/MisplacedReturn/1", "line": 2'
         ('{"id": "TASK", "line": 3.5}', ("line 1", FORM)),
         ('{"id": "TASK", "line": 1e999}', ("line 1", FORM)),
         ('{"id": ["TASK"], "line": 3}', ("line 1", FORM)),
-        ('{"id": "TASK", "line": 3, "model": 1}', ("line 1", FORM)),
         ('{"id": "TASK", "line": 3, "model": "\\ud800"}', ("line 1", FORM)),
         ('{"id": "TASK", "line": 3, "model": "perfect localizer"}', ("line 1", "TASK")),
         ("[1]", ("line 1", FORM)),
         ("no JSON", ("line 1", FORM)),
         ("", (FORM,)),
+        (gzip.compress(b"{}"), ("line 1", FORM)),
+        (None, ()),
     ],
 )
 def test_what_is_no_file_of_answers_is_told(
-    text: str, told: tuple[str, ...], tmp_path: Path
+    text: str | bytes | None, told: tuple[str, ...], tmp_path: Path
 ) -> None:
     given = relabelling(n_programs=1)
     path, task = tmp_path / "a.jsonl", min(tasks(given))
-    path.write_text(text.replace("TASK", task))
-    with refused(
-        CodestressError, "a.jsonl", *(part.replace("TASK", task) for part in told)
-    ):
+    if isinstance(text, str):
+        path.write_text(text.replace("TASK", task))
+    elif text is not None:
+        path.write_bytes(text)
+    wanted = [part.replace("TASK", task) for part in told]
+    with refused(CodestressError, "a.jsonl", *wanted):
         relabel.read_answers(path, given)
-
-
-def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
-    given = relabelling(n_programs=1)
-    with refused(CodestressError, "nowhere.jsonl"):
-        relabel.read_answers(tmp_path / "nowhere.jsonl", given)
-    (tmp_path / "a.gz").write_bytes(gzip.compress(b"{}"))
-    with refused(CodestressError, "a.gz", "line 1", FORM):
-        relabel.read_answers(tmp_path / "a.gz", given)
 
 
 def frame_of(
@@ -193,30 +182,12 @@ def test_the_fall_s_interval_covers_it() -> None:
         assert held.mean() >= 0.9
 
 
-@pytest.fixture
-def public(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The artifact's files are at hand."""
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("public")
-def test_the_perfect_localizer_is_judged_by_the_labels_in_use() -> None:
-    given = relabelling(**PUBLIC, per_quarter=1)
-    perfect = perfect_answers(given, given.trials())
-    known = perfect["changed_quarter"].notna().sum()
-    assert perfect["value_changed"].sum() == known == 2747
-    table = localization.localized(
-        perfect, ["language"], rule="strict", confidence=0.95
-    )
-    assert table.loc[0, ["model", "tasks", "found"]].tolist() == [ORACLE, 2750, 1561]
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("public")
 def test_all_public_tasks_under_both_lines(tmp_path: Path) -> None:
     """A file of the changed lines to all 9,150 tasks: 39 of them have none."""
-    given = relabelling(**PUBLIC)
+    public = {"programs": ["alpaca"], "selection": "artifact"}
+    given = relabelling(**public, n_programs=0, max_lines=0)
     rows = [{"id": name, "line": task.changed} for name, task in tasks(given).items()]
     assert len(rows) == 9150
     assert sum(row["line"] is None for row in rows) == 39

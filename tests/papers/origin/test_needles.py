@@ -11,7 +11,6 @@ import pytest
 from pydantic import ValidationError
 
 from codestress.errors import DataError
-from codestress.inference.registry import load_registry
 from codestress.papers.origin import needle_results, results as origin_results
 from codestress.papers.origin.needles import (
     NEEDLES,
@@ -27,7 +26,6 @@ from codestress.papers.origin.scoring import (
 )
 from codestress.papers.origin.studies import NeedleInHaystack
 from codestress.parameters import questions
-from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import ledger
 from codestress.report.protocol import stamp
 from codestress.report.published import published_numbers
@@ -35,7 +33,7 @@ from codestress.scoring.summaries import summarize
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, read
 from codestress.types import Outcome, Request, Response, Score
-from conftest import codestress
+from conftest import artefact_of, codestress
 from told import names, refused
 
 EVERYTHING = Settings(capacity=1e9)
@@ -139,11 +137,9 @@ def test_a_chapter_has_its_length_and_its_clue_its_depth_to_a_sentence(
 
 
 def paper(name: str, *settings: str) -> NeedleInHaystack:
-    (artefact,) = resolve(
-        [name], "paper", Overrides(settings=settings), load_registry()
-    )
-    assert isinstance(artefact.parameters, NeedleInHaystack)
-    return artefact.parameters
+    given = artefact_of(name, "paper", *settings).parameters
+    assert isinstance(given, NeedleInHaystack)
+    return given
 
 
 def claims_of(
@@ -156,13 +152,6 @@ def claims_of(
     every["published"] = origin_results.published_shares(given.artefact, 0.95)
     claims = ledger(given, {**every, **tables})
     return claims[claims["statement"].str.contains(words)]
-
-
-@pytest.fixture
-def papers_texts(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder with the paper's text and the authors' long prompts."""
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    return shared_data
 
 
 CUT = {
@@ -184,9 +173,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("name", CUT)
-def test_the_paper_profile_asks_the_papers_prompts(
-    name: str, papers_texts: Path
-) -> None:
+def test_the_paper_profile_asks_the_papers_prompts(name: str, public: Path) -> None:
     """To the letter: each is a passage of the paper, or the authors' file."""
     given = paper(name)
     assert stamp(given) == "as the paper"
@@ -196,8 +183,8 @@ def test_the_paper_profile_asks_the_papers_prompts(
     assert [tuple(trial.factors[key] for key in cell) for trial in asked] == CUT[name]
     rows = published_numbers(name)["rows"]  # type: ignore[index]
     assert [row["characters"] for row in rows] == [number for _, number, _ in CUT[name]]
-    printed = (papers_texts / "origin-paper/paper.md").read_text(encoding="utf-8")
-    long = (papers_texts / NEEDLES[given.test].long_prompt).read_text(encoding="utf-8")
+    printed = (public / "origin-paper/paper.md").read_text(encoding="utf-8")
+    long = (public / NEEDLES[given.test].long_prompt).read_text(encoding="utf-8")
     *short, last = [trials.render(trial).messages[0].content for trial in asked]
     assert last == long
     for text, digits in zip(short, PRINTED[name], strict=True):
@@ -205,7 +192,7 @@ def test_the_paper_profile_asks_the_papers_prompts(
         assert hashlib.sha256(text.encode()).hexdigest().startswith(digits)
 
 
-@pytest.mark.usefixtures("papers_texts")
+@pytest.mark.usefixtures("public")
 def test_a_reader_that_keeps_all_solves_the_papers_prompts() -> None:
     for name in CUT:
         trials = questions(paper(name))
@@ -216,7 +203,7 @@ def test_a_reader_that_keeps_all_solves_the_papers_prompts() -> None:
             assert score.outcome is Outcome.CORRECT, trial
 
 
-@pytest.mark.usefixtures("papers_texts")
+@pytest.mark.usefixtures("public")
 def test_counted_tokens_are_the_papers_or_differ_as_docs_say() -> None:
     tiktoken = pytest.importorskip("tiktoken")
     try:
@@ -239,19 +226,19 @@ def test_without_the_data_the_paper_profile_says_what_to_do(tmp_path: Path) -> N
     assert (done.returncode, done.stdout) == (1, "")
     remedy = "`codestress data fetch origin-paper`", "CODESTRESS_DATA"
     names(done.stderr, "paper.md", *remedy)
-    (demo,) = resolve(["origin/sec62"], "demo", Overrides(), load_registry())
+    demo = artefact_of("origin/sec62", "demo")
     assert demo.trials().items
     names(stamp(demo.parameters), "deviates", "text own", "printed authors")
 
 
-@pytest.mark.usefixtures("papers_texts")
+@pytest.mark.usefixtures("public")
 @pytest.mark.parametrize(("whose", "verdicts"), [
     ("[printed, authors]", ["inconclusive", "differs", "differs"]),
     ("printed", ["inconclusive", "differs", "not run"]),
     ("authors", ["not run", "not run", "differs"]),
     ("own", ["not run", "not run", "not run"]),
 ])  # fmt: skip
-def test_only_the_papers_texts_are_held_against_its_numbers(
+def test_only_the_public_are_held_against_its_numbers(
     whose: str, verdicts: list[str]
 ) -> None:
     """Seven of ten solved everywhere, in the kit's own texts of the same lengths and depths too."""

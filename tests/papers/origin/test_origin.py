@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from codestress.inference.registry import load_registry
 from codestress.papers.origin.studies import (
     STUDIES,
     FindTheOrigin,
@@ -16,9 +15,8 @@ from codestress.papers.origin.studies import (
 )
 from codestress.parameters import Experiment, questions
 from codestress.paths import PUBLISHED
-from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.types import Trials
-from conftest import some
+from conftest import artefact_of, some
 
 MODELS = {"artefact": "origin/fig04", "models": ["sim-near"]}
 
@@ -62,14 +60,6 @@ def test_the_same_seed_gives_the_same_bytes_and_more_trials_do_not_change_the_fi
     assert other.render(other.items[1]) != few.render(few.items[1])
 
 
-def test_a_word_never_repeats_within_a_prompt() -> None:
-    for trial in trials(step=400).items:
-        text = trials().render(trial).messages[-1].content
-        lines = [line for line in text.split("\n") if " is connected to " in line][2:]
-        words = [word for line in lines for word in line.split('"')[1::2]]
-        assert all(words.count(word) <= 2 for word in words)
-
-
 def test_as_printed_is_the_example_of_section_4() -> None:
     chosen = trials(wording=["as_printed"], d=[1])
     text = chosen.render(chosen.items[0]).messages[-1].content
@@ -109,11 +99,10 @@ FINAL ANSWER: YOUR_ANSWER"""
     "name", some([f"origin/fig{number:02}" for number in range(1, 10)], 4)
 )
 def test_the_papers_prompts_are_the_authors_to_the_letter(
-    name: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, public: Path
 ) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    lines = (shared_data / "findtheorigin" / "vertices.txt").read_text().splitlines()
-    (artefact,) = resolve([name], "paper", Overrides(), load_registry())
+    lines = (public / "findtheorigin" / "vertices.txt").read_text().splitlines()
+    artefact = artefact_of(name, "paper")
     asked = artefact.trials()
     for trial in asked.items:
         prompt = asked.render(trial)
@@ -123,9 +112,8 @@ def test_the_papers_prompts_are_the_authors_to_the_letter(
         assert prompt.sampling.max_tokens == 256
 
 
-def test_published_token_counts(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("public")
+def test_published_token_counts() -> None:
     tiktoken = pytest.importorskip("tiktoken")
     try:
         encoding = tiktoken.get_encoding("cl100k_base")
@@ -133,7 +121,6 @@ def test_published_token_counts(
         pytest.skip(
             f"the vocabulary cl100k_base cannot be had here ({type(error).__name__}); TIKTOKEN_CACHE_DIR names a copy"
         )
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     published = json.loads((PUBLISHED / "origin.json").read_text())["tokens"]
     right = total = 0
     for name, d in (("fig01", 1), ("fig02", 15), ("fig03", -15)):

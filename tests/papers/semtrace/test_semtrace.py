@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,7 +38,7 @@ from codestress.report.published import read_published
 from codestress.report.statements import statements
 from codestress.scoring.begun import ReadingRule
 from codestress.types import Outcome, Prompt, Response, Trial, Trials
-from paper_profile import paper_parameters
+from conftest import artefact_of
 from told import names, refused
 
 TASKS = get_args(Task)
@@ -68,64 +68,6 @@ def shown(trials: Trials) -> Prompt:
     return trials.render(next(asked))
 
 
-INPUT = """You are given a number of Python functions and an assertion containing an output of one of the functions. \
-Find any input such that executing that function on the input leads to the given output. There may be multiple \
-answers, but you should only output one.
-
-[ASSERTION]
-assert [70, 189] == f(??)
-[/ASSERTION]
-
-[FUNCTIONS]
-CODE
-[/FUNCTIONS]
-
-[ASSERTION]
-assert [70, 189] == f(??)
-[/ASSERTION]
-
-You are given a number of Python functions and an assertion containing an output of one of the functions. Find any \
-input such that executing that function on the input leads to the given output. There may be multiple answers, but \
-you should only output one."""
-OUTPUT = """You are given a number of Python functions and an assertion containing an input to one of the functions. \
-Complete the assertion with a literal (no unsimplified expressions, no function calls) containing the output when \
-executing the provided code on the given input, even if the function is incorrect or incomplete. Do NOT output any \
-extra information.
-
-[ASSERTION]
-assert f('a', 3) == ??
-[/ASSERTION]
-
-[FUNCTIONS]
-CODE
-[/FUNCTIONS]
-
-[ASSERTION]
-assert f('a', 3) == ??
-[/ASSERTION]
-
-You are given a number of Python functions and an assertion containing an input to one of the functions. Complete \
-the assertion with a literal (no unsimplified expressions, no function calls) containing the output when executing \
-the provided code on the given input, even if the function is incorrect or incomplete. Do NOT output any extra \
-information."""
-FUNCTION = """Each line in the code block below starts with a random key. I'm looking for a function starting at key \
-`aaaaaa` and ending at key `bbbbbb` in the code snippet below. Can you help me find it?
-
-```python
-CODE
-```
-
-Each line in the code block above starts with a random key. I'm looking for a function starting at key `aaaaaa` and \
-ending at key `bbbbbb` in the code snippet above. Can you help me find it?"""
-LINE = """Each line in the code block below starts with a random key. I'm looking for a line with key `cccccc` in \
-the code snippet below. Can you help me find it?
-
-```python
-CODE
-```
-
-Each line in the code block above starts with a random key. I'm looking for a line with key `cccccc` in the code \
-snippet above. Can you help me find it?"""
 PREFILLS = {
     "input_prediction": "Sure! Here is the corresponding input:\n\n```python\nassert [70, 189] == f(",
     "output_prediction": "Sure! Here is the corresponding output:\n\n```python\nassert f('a', 3) ==",
@@ -135,11 +77,8 @@ PREFILLS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("task", "text"), [*zip(TASKS, (INPUT, OUTPUT, FUNCTION, LINE), strict=True)]
-)
-def test_the_four_templates_are_the_papers_to_the_letter(task: str, text: str) -> None:
-    """Figures 11 to 14."""
+@pytest.mark.parametrize("task", TASKS)
+def test_the_four_templates_are_the_papers_to_the_letter(task: str) -> None:
     trials = trials_of(tasks=[task], n_problems=1, distractors=[0], qac=[True, False])
     prompt, without = map(trials.render, trials.items)
     said = prompt.messages[0].content
@@ -152,13 +91,28 @@ def test_the_four_templates_are_the_papers_to_the_letter(task: str, text: str) -
         [*_, asked] = re.findall(r"`([0-9a-f]{6})`", said)
         assert asked in keys
         values |= {"aaaaaa": keys[0], "bbbbbb": keys[-1], "cccccc": asked}
-    expected = [text, PREFILLS[task]]
+    expected = [template(task), PREFILLS[task]]
     for placeholder, value in (values | {"CODE": code}).items():
         expected = [one.replace(placeholder, value) for one in expected]
     assert [said, prompt.prefill] == expected
     after = without.messages[0].content
     assert said.endswith(after)
     assert after.startswith(("[FUNCTIONS]", "```python"))
+
+
+def test_contexts_can_be_matched_by_length_and_models_lack_prefill() -> None:
+    by_count, by_tokens = (
+        len(shown(trials_of(distractors=[8], matched=how)).messages[0].content)
+        for how in ("count", "tokens")
+    )
+    assert abs(by_tokens - 8 * 200 * 4) < 2500
+    assert by_count < by_tokens
+    with refused(ParameterError, "distractors", "900000", "installed"):
+        shown(trials_of(distractors=[900_000]))
+    begun, told = shown(trials_of()), shown(trials_of(prefill="user"))
+    wanted = "Begin your answer with exactly this, and complete it:"
+    text = f"{begun.messages[0].content}\n\n{wanted}\n\n{begun.prefill}"
+    assert (told.messages[0].content, told.prefill) == (text, "")
 
 
 # Slow in a process that first reads the installed functions, which most tests here have as distractors.
@@ -186,38 +140,28 @@ def test_only_what_varies_varies() -> None:
     assert all(line in again for line in keyed.split("\n") if line[7:])
 
 
-def test_contexts_can_be_matched_by_length() -> None:
-    by_count, by_tokens = (
-        len(shown(trials_of(distractors=[8], matched=how)).messages[0].content)
-        for how in ("count", "tokens")
-    )
-    assert abs(by_tokens - 8 * 200 * 4) < 2500
-    assert by_count < by_tokens
-
-
-def test_too_few_distractors_and_models_without_prefill() -> None:
-    with refused(ParameterError, "distractors", "900000", "installed"):
-        shown(trials_of(distractors=[900_000]))
-    begun, told = shown(trials_of()), shown(trials_of(prefill="user"))
-    wanted = "Begin your answer with exactly this, and complete it:"
-    text = f"{begun.messages[0].content}\n\n{wanted}\n\n{begun.prefill}"
-    assert (told.messages[0].content, told.prefill) == (text, "")
-
-
 def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
-    values = SMALL | {"tasks": ["line_retrieval"]}
     found = []
     for fragments in (1, 3):
-        given = Questions.model_validate(values | {"fragments": fragments})
+        changes = {"tasks": ["line_retrieval"], "fragments": fragments}
+        given = Questions.model_validate(SMALL | changes)
         store = tmp_path / "s.sqlite"
         answers = run(questions(given), ["sim-wide"], store=store).answers
         found.append(by_position.contexts(answers, given))
+        assert by_position.factor_differences(answers, "qac", ["task"], HOW).empty
+        table = by_position.accuracy_by_position(answers, HOW)
+        assert (table["n"].sum(), table["relative"].max()) == (len(answers), 1)
     whole, parts = found
     assert list(whole["depth"]) == [0, 0.5, 1] * 2
     assert whole["concentration"].to_numpy() == pytest.approx(1)
     assert (parts["concentration"] < 0.6).all()
     assert whole["granularity"].iloc[3] > whole["granularity"].iloc[2]
     assert (whole["granularity"] < 1).all()
+
+
+def crossed(names: list[str], *values: Iterable[object]) -> pd.DataFrame:
+    """All combinations of the values, in columns of these names."""
+    return pd.DataFrame([*product(*values)], columns=names)
 
 
 def test_a_subsample_and_a_smaller_study_are_part_of_the_whole() -> None:
@@ -234,10 +178,8 @@ def test_a_subsample_and_a_smaller_study_are_part_of_the_whole() -> None:
 
 
 @pytest.mark.slow
-def test_the_papers_sizes_and_what_its_figures_share(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+@pytest.mark.usefixtures("public")
+def test_the_papers_sizes_and_what_its_figures_share() -> None:
     registry = load_registry()
     sizes = {"fig01": 70_400, "fig02": 70_400, "fig03": 35_200}
     sizes |= {"fig05": 143_988, "fig09": 70_400}
@@ -253,32 +195,6 @@ def test_the_papers_sizes_and_what_its_figures_share(
             for one in (trials[0], trials[-1])
         )
         assert first == same
-
-
-@pytest.mark.slow
-def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
-    """A reader with room for everything is right in retrieval, traces and outputs at every place; a small one not."""
-    registry = tmp_path / "models.yaml"
-    room = "engine: simulated, settings: {capacity: 100000000"
-    registry.write_text(
-        f"sim-all: {{{room}}}}}\nsim-ends: {{{room}, floor: 0.1, edge: 0.08}}}}\n"
-    )
-    both: dict[str, Any] = {"problems": ["generated", "semtrace"], "positions": 5}
-    trials = trials_of(**both, n_problems=12, distractors=[8])
-    models, store = ["sim-all", "sim-ends"], tmp_path / "s.sqlite"
-    answers = run(trials, models, store=store, registry=registry).answers
-    whole = answers[answers["model"] == "sim-all"]
-    inputs = whole["task"] == "input_prediction"
-    assert whole[~inputs]["value_strict"].mean() == 1
-    assert whole[inputs]["value_strict"].mean() > 0.15
-    dips = by_position.dips(answers, HOW)
-    ends = dips.query("model == 'sim-ends' and task == 'line_retrieval'")
-    assert ends["dip_points"].item() > 20
-    assert (dips[dips["model"] == "sim-all"]["drop_points"] <= 100).all()
-    assert by_position.factor_differences(answers, "qac", ["task"], HOW).empty
-    table = by_position.accuracy_by_position(answers, HOW)
-    assert table["n"].sum() == len(answers)
-    assert table["relative"].max() == 1
 
 
 BEHIND = "\nThe assert statement above is true.\n```python\nassert f(0) == 0\nassert 0 == f(0)\n```"
@@ -385,12 +301,11 @@ def test_what_the_paper_prints_stands_beside_ours() -> None:
 
 def test_the_query_on_both_sides_is_compared_on_the_same_problems() -> None:
     """At 15 of 100 places the query before the code helps, at 5 it hurts."""
-    rows = []
-    for qac, n in product((True, False), range(100)):
-        right = not qac if 60 <= n < 65 else n < 40 + 15 * qac
-        rows.append((f"p{n // 2}", n % 2, qac, float(right)))
-    columns = ["problem", "position", "qac", "value_strict"]
-    frame = pd.DataFrame(rows, columns=columns).assign(model="m", task="t")
+    frame = crossed(["qac", "n"], (True, False), range(100))
+    n, qac = frame["n"], frame["qac"]
+    right = (n < 40 + 15 * qac).where(~n.between(60, 64), ~qac)
+    frame = frame.assign(value_strict=right.astype(float), model="m", task="t")
+    frame = frame.assign(problem=(n // 2).astype(str), position=n % 2)
     found = by_position.factor_differences(frame, "qac", ["task"], HOW).iloc[0]
     assert (found["first"], found["second"], found["items"]) == ("False", "True", 100)
     assert found["difference"] == pytest.approx(0.10)
@@ -416,36 +331,35 @@ def test_drops_of_several_models_are_read_as_a_mean_or_a_maximum() -> None:
     """All that "a 16.05 % average accuracy decrease across models" and "up to 36.42 %" can mean, by hand."""
     # Of ten, at two places.
     right = dict(zip(LARGER, ((9, 3), (6, 9), (9, 9), (8, 4)), strict=True))
-    rows = [
-        (model, f"p{n}", place, float(n % 10 < right[model][place]))
-        for model, place, n in product(LARGER, (0, 1), range(100))
-    ]
-    answers = pd.DataFrame(
-        rows, columns=["model", "problem", "position", "value_strict"]
-    ).assign(dataset="semtrace", task="t", digits=2, qac=True, keys=False)
-    drops = largest_drops.largest_drops(answers.assign(distractors=20), HOW)
-    group = drops.query("model == 'larger' and context == 'any'")
-    for row in group.itertuples():
-        points, relative = {
-            largest_drops.OWN: (130 / 4, 100 * (6 / 9 + 3 / 9 + 4 / 8) / 4),
-            largest_drops.MEAN: (80 - 62.5, 100 * 17.5 / 80),
-            largest_drops.MOST: (60, 100 * 6 / 9),
-        }[row.reading]
-        assert (row.points, row.relative) == pytest.approx((points, relative))
-    assert len(group) == 3
+    names = ["model", "position", "problem"]
+    answers = crossed(names, LARGER, (0, 1), range(100))
+    few = [right[row.model][row.position] for row in answers.itertuples()]
+    answers["value_strict"] = (answers["problem"] % 10 < few).astype(float)
+    answers = answers.assign(
+        dataset="semtrace", task="t", digits=2, qac=True, keys=False, distractors=20
+    )
+    drops = largest_drops.largest_drops(answers, HOW)
+    group = drops.query("model == 'larger' and context == 'any'").set_index("reading")
+    assert group[["points", "relative"]].T.to_dict("list") == {
+        largest_drops.OWN: pytest.approx([130 / 4, 100 * (6 / 9 + 3 / 9 + 4 / 8) / 4]),
+        largest_drops.MEAN: pytest.approx([80 - 62.5, 100 * 17.5 / 80]),
+        largest_drops.MOST: pytest.approx([60, 100 * 6 / 9]),
+    }
 
 
 @pytest.mark.slow
 def test_losses_of_several_models_are_read_in_five_ways() -> None:
     """Curves that are exponentials: by hand."""
     curves = dict(zip(LARGER, [(0.8, 0.5), (0.4, 0.25)] * 2, strict=True))
-    rows = []
-    for model, removed, n in product(LARGER, (0, 1, 2), range(0, 10_000, 20)):
-        top, kept = curves[model]
-        right = float(n < 10_000 * top * kept**removed)
-        rows.append((model, f"p{n}", removed, removed / 2, right))
-    columns = ["model", "problem", "removed", "share_removed", "value_strict"]
-    answers = pd.DataFrame(rows, columns=columns).assign(task="output_prediction")
+    names = ["model", "removed", "problem"]
+    answers = crossed(names, LARGER, (0, 1, 2), range(0, 10_000, 20))
+    chances = [
+        curves[row.model][0] * curves[row.model][1] ** row.removed
+        for row in answers.itertuples()
+    ]
+    answers["value_strict"] = (answers["problem"] / 10_000 < chances).astype(float)
+    answers["share_removed"] = answers["removed"] / 2
+    answers["task"] = "output_prediction"
     given = SimpleNamespace(**vars(HOW), trend="exponential", weighted=False)
     given.resamples = 20
 
@@ -454,33 +368,32 @@ def test_losses_of_several_models_are_read_in_five_ways() -> None:
         table = losses.group_losses(fits, answers, 0.95).query("model == 'larger'")
         return table.set_index("reading")["loss_at_half"].to_dict()
 
-    mean = 1 - (0.5 + 0.25) / 2
-    points = (0.4 + 0.3) / 2
-    assert read(answers) == pytest.approx(
-        {
-            losses.FITTED: mean,
-            losses.OBSERVED: mean,
-            losses.OF_MEAN: 1 - (0.4 + 0.1) / (0.8 + 0.4),
-            f"{losses.OF_MEAN}, in points": points,
-            f"{losses.OBSERVED}, in points": points,
-        },
-        abs=0.01,
-    )
+    mean, points = 1 - (0.5 + 0.25) / 2, (0.4 + 0.3) / 2
+    expected = {
+        losses.FITTED: mean,
+        losses.OBSERVED: mean,
+        losses.OF_MEAN: 1 - (0.4 + 0.1) / (0.8 + 0.4),
+        f"{losses.OF_MEAN}, in points": points,
+        f"{losses.OBSERVED}, in points": points,
+    }
+    assert read(answers) == pytest.approx(expected, abs=0.01)
     # No version lacks half of its lines.
     assert losses.OBSERVED not in read(answers[answers["removed"] != 1])
 
 
 @pytest.mark.slow
 def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
-    right = {"semtrace": 9, "cruxeval": 6}
-    rows = [
-        (model, dataset, f"{dataset}_{n}", float(n % 10 < right[dataset]))
-        for model, dataset, n in product(LARGER, right, range(200))
-    ]
-    columns = ["model", "dataset", "problem", "value_strict"]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame = frame.assign(task="output_prediction", distractors=20)
-    given, none = paper_parameters("semtrace/fig03"), pd.DataFrame(columns=["model"])
+    frame = crossed(
+        ["model", "dataset", "n"], LARGER, ("semtrace", "cruxeval"), range(200)
+    )
+    few = frame["dataset"].map({"semtrace": 9, "cruxeval": 6})
+    right = (frame["n"] % 10 < few).astype(float)
+    frame = frame.assign(value_strict=right, task="output_prediction", distractors=20)
+    frame["problem"] = frame["dataset"] + frame["n"].astype(str)
+    given, none = (
+        artefact_of("semtrace/fig03", "paper").parameters,
+        pd.DataFrame(columns=["model"]),
+    )
     stated = statements("semtrace", "fig03")
     others = {name: none for one in stated for name in (one.table, one.each) if name}
 
@@ -503,11 +416,49 @@ def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
     assert found["high"] - found["low"] == pytest.approx(2 * 1.96 * spread, rel=0.15)
     # A model that was asked about half of the problems counts as much as the others.
     gpt = frame["model"] == LARGER[0]
-    asked = ~gpt | frame["problem"].str.match(r".*_\d\d?$")
-    half = frame.assign(value_strict=frame["value_strict"].where(~gpt, 1.0))[asked]
+    half = frame.assign(value_strict=frame["value_strict"].where(~gpt, 1.0))
+    half = half[~gpt | (frame["n"] < 100)]
     gain = 100 * ((1 + 3 * 0.9) / (1 + 3 * 0.6) - 1)
     assert claim(half)["regenerated"] == pytest.approx(gain)
     one_set = frame[frame["dataset"] == "semtrace"]
     for lacking in (one_set, frame[~gpt], frame.assign(distractors=4)):
         assert claim(lacking)["verdict"] == "not run"
         names(claim(lacking)["basis"], "gpt-4.1-2025-04-14")
+
+
+TOLD = {
+    "input_prediction": (
+        "You are given a number of Python functions and an assertion containing an output of one of the functions. "
+        "Find any input such that executing that function on the input leads to the given output. There may be "
+        "multiple answers, but you should only output one.",
+        "assert [70, 189] == f(??)",
+    ),
+    "output_prediction": (
+        "You are given a number of Python functions and an assertion containing an input to one of the functions. "
+        "Complete the assertion with a literal (no unsimplified expressions, no function calls) containing the "
+        "output when executing the provided code on the given input, even if the function is incorrect or "
+        "incomplete. Do NOT output any extra information.",
+        "assert f('a', 3) == ??",
+    ),
+}
+
+
+SOUGHT = {
+    "function_retrieval": "function starting at key `aaaaaa` and ending at key `bbbbbb`",
+    "line_retrieval": "line with key `cccccc`",
+}
+
+
+def template(task: str) -> str:
+    """Figures 11 to 14: the question stands before and behind the code."""
+    if task in TOLD:
+        told, asked = TOLD[task]
+        assertion = f"[ASSERTION]\n{asked}\n[/ASSERTION]"
+        code = "[FUNCTIONS]\nCODE\n[/FUNCTIONS]"
+        return "\n\n".join([told, assertion, code, assertion, told])
+    before, behind = (
+        f"Each line in the code block {where} starts with a random key. I'm looking for a {SOUGHT[task]} in the code "
+        f"snippet {where}. Can you help me find it?"
+        for where in ("below", "above")
+    )
+    return f"{before}\n\n```python\nCODE\n```\n\n{behind}"

@@ -70,8 +70,7 @@ def test_distractors_never_collide_with_the_target(
     source: str, request: pytest.FixtureRequest
 ) -> None:
     if source == "cosqa":
-        folder: Path = request.getfixturevalue("shared_data")
-        request.getfixturevalue("monkeypatch").setenv("CODESTRESS_DATA", str(folder))
+        request.getfixturevalue("public")
     functions = distractors(source)  # type: ignore[arg-type]
     assert len(functions) > 800
     assert len(set(functions)) == len(functions)
@@ -116,11 +115,9 @@ def test_the_full_functions_are_read_from_their_data_set(tmp_path: Path) -> None
     ("source", "matched", "tokens", "deviates"),
     [
         ("cosqa", "tokens", 200, ""),
-        ("codesearchnet", "tokens", 200, ""),
         ("codesearchnet", "count", 200, ""),
         ("cosqa", "count", 200, "matched count"),
         ("cosqa", "tokens", 67, "distractor_tokens 67"),
-        ("installed", "tokens", 200, "distractor_source installed"),
         ("installed", "count", 200, "distractor_source installed, matched count"),
     ],
 )
@@ -143,11 +140,9 @@ def test_contexts_as_long_as_the_papers_are_as_the_paper(
         assert stamp(given) == "as the paper"
 
 
-def test_how_long_the_contexts_are(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("public")
+def test_how_long_the_contexts_are() -> None:
     """The numbers of docs/semtrace.md."""
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     short = [*map(len, distractors("cosqa"))]
     assert sum(short) / len(short) / 4 == pytest.approx(66, abs=0.5)
     values: dict[str, Any] = {"artefact": "semtrace/fig01", "models": ["m"]}
