@@ -1,8 +1,10 @@
-"""Read the files of params/: artefacts, profiles, and an artefact's parameters according to both.
+"""Read the files of params/: artefacts, profiles, and the parameters that an artefact
+has under a profile.
 
-An artefact's parameters come from params/PAPER/ARTEFACT.yaml, then from the profile's patterns in
-their order; later values win. Settings of single models (`per_model`) win one by one. A later layer
-that names `models` drops the earlier settings of models that it does not name.
+The parameters of an artefact come first from params/PAPER/ARTEFACT.yaml, then from the
+profile's matching patterns in order. Later values win. Settings of single models
+(`per_model`) are replaced one by one. A later layer that names `models` drops the
+earlier settings of models that it does not name.
 """
 
 import fnmatch
@@ -20,8 +22,8 @@ PROFILES = PARAMS / "profiles"
 
 
 class ArtefactFile(Strict):
-    """Content of a file params/PAPER/ARTEFACT.yaml, which describes one artefact (a figure or a
-    table): its title, notebook, study and parameters."""
+    """Content of a file params/PAPER/ARTEFACT.yaml, which describes one artefact (a
+    figure or a table): its title, notebook, study and parameters."""
 
     title: str
     notebook: str
@@ -30,34 +32,37 @@ class ArtefactFile(Strict):
     """Name of the study as PAPER.NAME: an entry of `STUDIES` in codestress.papers.PAPER.studies."""
     parameters: dict[str, Any] = {}
     left_open: list[str] = []
-    """Names of parameters that the paper leaves open for this artefact alone: their values here are
-    the kit's choice, explained in docs/PAPER.md."""
+    """Names of parameters that the paper leaves open for this artefact alone. The
+    values of these parameters are the kit's choice, explained in docs/PAPER.md."""
     width: Literal["column", "page"] = "page"
-    """Width at which the figure is drawn and printed: a column of a paper (3.3 inches) or a page (7
-    inches)."""
+    """Width at which the figure is drawn and printed: a column of a paper (3.3 inches)
+    or a page (7 inches)."""
     leaderboard: bool = False
-    """Whether the report ranks the paper's models by this artefact."""
+    """Whether the report ranks the paper's models with this artefact's accuracies."""
     seen: str = ""
-    """Markdown sentences on what the demo shows for this artefact. They end the executed notebook
-    where the notebook's own ending describes another artefact; empty: no such sentences."""
+    """Markdown sentences on the demo's results for this artefact; empty for none. The
+    sentences replace the notebook's own ending if the ending describes another artefact
+    of the same notebook."""
 
 
 class Profile(Strict):
-    """Content of a file params/profiles/PROFILE.yaml: patterns of artefacts to build, parameters to
-    change in them, and a time limit."""
+    """Content of a file params/profiles/PROFILE.yaml: patterns of artefacts to build,
+    parameters that it changes, and a time limit."""
 
     description: str
     timeout_s: float | None = Field(default=None, gt=0)
-    """Time limit of a notebook's execution, in seconds; null: no limit. Models are asked before the
-    execution, so their time does not count."""
+    """Time limit of a notebook's execution, in seconds; None for no limit. Models are
+    asked before the execution, so their time does not count."""
     artefacts: list[str] = ["*"]
-    """Patterns of the names of the artefacts that this profile builds."""
+    """Patterns (fnmatch) of the names of the artefacts that this profile builds."""
     parameters: dict[str, dict[str, Any]] = {}
-    """Parameters that replace an artefact's own, by pattern of artefact names, applied in order."""
+    """Dict from a pattern of artefact names to the parameters that replace an
+    artefact's own, applied in order."""
 
 
 def artefact_names() -> list[str]:
-    """Names of all artefacts (PAPER/ARTEFACT), sorted by paper, then by name."""
+    """Return the names of all artefacts (PAPER/ARTEFACT), sorted by paper, then by
+    name."""
     return [
         f"{file.parent.name}/{file.stem}"
         for file in visible(PARAMS, "*/*.yaml")
@@ -70,10 +75,10 @@ def profile_names() -> list[str]:
 
 
 def load_profile(name: str) -> Profile:
-    """Returns the profile `name`, read from params/profiles/NAME.yaml and validated.
+    """Return the profile `name`, read from params/profiles/NAME.yaml and validated.
 
-    `ParameterError` for an unknown profile, for invalid content, and for a pattern that matches no
-    artefact, so that a typo cannot silently do nothing.
+    Raises `ParameterError` for an unknown profile or invalid content, and for a pattern
+    that matches no artefact, so that a typo cannot silently do nothing.
     """
     if name not in profile_names():
         raise ParameterError(
@@ -91,8 +96,8 @@ def load_profile(name: str) -> Profile:
 
 
 def artefact_path(name: str) -> Path:
-    """Path of the file params/PAPER/ARTEFACT.yaml for the artefact `name` (PAPER/ARTEFACT); the
-    file need not exist."""
+    """Return the path of the file params/PAPER/ARTEFACT.yaml for the artefact `name`
+    (PAPER/ARTEFACT). The file need not exist."""
     return PARAMS / f"{name}.yaml"
 
 
@@ -102,11 +107,11 @@ def read_artefact(name: str) -> ArtefactFile:
 
 
 class Layers:
-    """Parameters merged from several mappings (layers): their `values`, and their `sources` (a file
-    or an option for each). A later layer wins.
+    """Parameters merged from several mappings (layers): the `values`, and the `sources`
+    (the file or option that set each value). A later layer wins.
 
-    `per_model` ({model: {setting: value}}) is merged setting by setting. A layer that names other
-    `models` drops the settings of the models that are no longer asked.
+    `per_model` ({model: {setting: value}}) is merged setting by setting. A layer that
+    names other `models` drops the settings of models that are no longer asked.
     """
 
     def __init__(self) -> None:
@@ -135,8 +140,8 @@ class Layers:
 
 
 def settings_by_model(value: Any) -> TypeGuard[dict[str, dict[str, Any]]]:
-    """Whether `value` has the form of `per_model`: {model: {setting: value}}, which may be empty.
-    The schema rejects any other form later."""
+    """Return whether `value` has the form of `per_model`: {model: {setting: value}},
+    possibly empty. The schema rejects any other form later."""
     if not isinstance(value, dict):
         return False
     return all(isinstance(settings, dict) for settings in value.values())
@@ -145,12 +150,12 @@ def settings_by_model(value: Any) -> TypeGuard[dict[str, dict[str, Any]]]:
 def file_layers(
     name: str, file: ArtefactFile, profile: Profile, profile_name: str
 ) -> Layers:
-    """Returns `Layers`: an artefact's parameters, not validated yet, each with the file that wrote
-    it.
+    """Return the parameters of an artefact as `Layers`, not validated yet, each with
+    the file that set it.
 
-    `name` (PAPER/ARTEFACT) becomes the parameter `artefact`. The values of the artefact's `file`
-    come first, then those of each pattern of the `profile` that matches the name. `profile_name`
-    serves only to name the profile's file.
+    `name` (PAPER/ARTEFACT) becomes the parameter `artefact`. The values of the
+    artefact's `file` come first, then those of each pattern of `profile` that matches
+    the name. `profile_name` is used only for the name of the profile's file.
     """
     layers = Layers()
     layers.put({"artefact": name, **file.parameters}, shown(artefact_path(name)))
@@ -161,8 +166,8 @@ def file_layers(
 
 
 def demo_layers(name: str) -> Layers:
-    """Returns `Layers`: the parameters of the artefact `name` (PAPER/ARTEFACT) in the profile demo,
-    not validated yet. `ParameterError` for an unknown artefact."""
+    """Return the parameters of the artefact `name` (PAPER/ARTEFACT) in the profile demo
+    as `Layers`, not validated yet. Raises `ParameterError` for an unknown artefact."""
     if name not in artefact_names():
         raise ParameterError(
             f"artefact = {name!r}: not in {shown(PARAMS)}{nearest(name, artefact_names())}"

@@ -1,5 +1,5 @@
-"""Functions that the user of the kit writes and names as FILE.py:NAME in params/. The files are
-imported without a sandbox, because the user's own code is trusted."""
+"""Functions that the kit's user writes and names as FILE.py:NAME in params/. The files
+are imported without a sandbox, because the user's own code is trusted."""
 
 import runpy
 from collections.abc import Callable
@@ -16,16 +16,17 @@ FunctionName = Annotated[str, Field(pattern=r"^.+\.py:[^\W\d]\w*$")]
 
 
 def file_of(name: str) -> Path:
-    """Path of the file in the function's `name` (FILE.py:NAME), below the project's root; the file
-    need not exist."""
+    """Return the path of the file in the function's `name` (FILE.py:NAME), relative to
+    the project's root. The file need not exist."""
     return ROOT / name.rpartition(":")[0]
 
 
 def load_function(name: str, source: str) -> Callable[..., Any]:
-    """Returns the function that `name` (FILE.py:NAME) names, after importing its file.
+    """Return the function that `name` (FILE.py:NAME) names, after running its file.
 
-    `ParameterError` when the file or the function is missing or the file raises. The message begins
-    with `source`, the place that names the function.
+    The message of an error begins with `source`, the place that names the function.
+    Raises `ParameterError` if the file or the function is missing, or if the file
+    raises.
     """
     path = file_of(name)
     if not path.is_file():

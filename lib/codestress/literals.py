@@ -1,6 +1,8 @@
-"""Python values that a text writes out: parsed, never evaluated, and compared by value and type.
+"""Python values that a text writes as literals: parsed, never evaluated, and compared
+with their types.
 
-A completion is untrusted data (law 5 of docs/architecture.md), so no part of it is executed here.
+A completion is untrusted data (law 5 of docs/architecture.md), so no part of it is
+executed here.
 """
 
 import ast
@@ -16,27 +18,27 @@ from typing import Any, NamedTuple
 from .operations import OPERATORS, constructed, signed, size
 
 LONGEST_TEXT = 100_000
-"""Largest number of characters in a text that is parsed."""
+"""Largest number of characters in a text that is parsed as an expression."""
 LONGEST_SEQUENCE = 100_000
-"""Bound on what one text may make: characters that would write out the sequences of its arithmetic,
-and elements that its calls take."""
+"""Bound on the size of the values that one text may make. The size counts the
+characters of sequences that arithmetic makes, and the elements that calls receive."""
 
 CONTROL = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Control characters, which make a terminal act or show a text in another order, and surrogates,
-which no terminal takes."""
+"""Pattern of control characters, which make a terminal act or show text in another
+order, and of surrogates, which a terminal cannot print."""
 COMMAND = re.compile(r"[%!?]|[\w.]+(, *[\w.]+)* *= *[%!]|[\w.*]+\?{1,2}$")
-"""Beginning of a line that notebooks understand and Python does not: `%time f(1)`, `!ls`, `?f`, `f?`,
-`a, b = !ls`."""
+"""Pattern of the beginning of a line that notebooks understand and Python does not:
+`%time f(1)`, `!ls`, `?f`, `f?`, `a, b = !ls`."""
 UNREADABLE = (SyntaxError, ValueError, MemoryError, RecursionError)
-"""Errors of Python's parser and compiler, and of writing a value or a syntax tree out;
-`reason_of` puts them into words."""
+"""Errors of Python's parser and compiler, and errors from writing a value or a syntax
+tree as text. `reason_of` puts them into words."""
 
 
 def printable(text: str) -> str:
-    """Copy of `text` with its control characters spelled out as in `repr`; line breaks and tabs
-    stay."""
+    """Return a copy of `text` whose control characters are written as escapes, as in
+    `repr`; line breaks and tabs stay."""
     return CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], text)
 
 
@@ -47,14 +49,15 @@ def counted(number: int, noun: str) -> str:
 
 
 class NotLiteral(ValueError):
-    """Raised when a text writes out no value; the message names the syntax found in its place."""
+    """Error for a text that is not a literal value. The message names the syntax that
+    stands in place of a value."""
 
 
 def parse_json(text: str | bytes, *, unique: bool = False) -> Any:
-    """Return the value of the JSON in `text`, like `json.loads`; `ValueError` for invalid JSON and
-    for nesting that is too deep.
+    """Return the value of the JSON in `text`, like `json.loads`.
 
-    With `unique`, a key that appears twice in an object is a `ValueError` too.
+    Raises `ValueError` for invalid JSON, for JSON that is nested too deeply and, with
+    `unique`, for an object in which a key appears twice.
     """
     try:
         return json.loads(text, object_pairs_hook=_unique if unique else None)
@@ -72,8 +75,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def reason_of(error: BaseException) -> str:
-    """Reason, in words, why a text cannot be read, from one of the errors `UNREADABLE`, with the line
-    of the program where the error has one; the message of any other error."""
+    """Return, in words, the reason why a text could not be read, from the `error` that
+    was raised.
+
+    For nesting that is too deep and for an integer with too many digits, the reason is
+    in plain words, with the integer's line if known. Otherwise the reason is the
+    error's own message.
+    """
     if isinstance(error, MemoryError | RecursionError):
         return "nested too deeply"
     if "integer string conversion" in str(error):
@@ -87,8 +95,9 @@ def _place(error: BaseException) -> str:
 
 
 def program_fault(text: str, error: BaseException) -> str:
-    """Reason why `text` is no Python program, with the line where it is known, as in `line 2:
-    invalid syntax (Python 3.11)`. `error` is what Python's parser or compiler raised."""
+    """Return the reason why `text` is not a Python program, with the line if it is
+    known, such as `line 2: invalid syntax (Python 3.11)`. `error` was raised by
+    Python's parser or compiler."""
     reason = odd_character(text) or reason_of(error)
     if not isinstance(error, SyntaxError) or reason != str(error):
         return reason
@@ -100,8 +109,12 @@ def program_fault(text: str, error: BaseException) -> str:
 
 
 def odd_character(text: str) -> str:
-    """Sentence that names the first character of `text` that no program may hold, with its line;
-    empty without one. Such are NUL and lone surrogates, among them bytes that were not UTF-8."""
+    """Return a phrase that names the first character of `text` that a program must not
+    contain, with its line; empty if there is none.
+
+    Such characters are NUL and lone surrogates. Bytes that are not UTF-8 become lone
+    surrogates.
+    """
     odd = re.search("[\0\ud800-\udfff]", text)
     if odd is None:
         return ""
@@ -111,39 +124,41 @@ def odd_character(text: str) -> str:
 
 
 class Literal(NamedTuple):
-    """A parsed value, and whether its text left arithmetic in (its `unresolved`), such as `81 - 43`
-    (semtrace, appendix H, Figure 10)."""
+    """A parsed value, and whether its text contains arithmetic (`unresolved`), such as
+    `81 - 43` (Sense and Sensitivity, appendix H, Figure 10)."""
 
     value: Any
     unresolved: bool
 
 
 def parse_literal(text: str) -> Literal:
-    """Return the `Literal` of `text`: the value that it writes out as Python's `repr` does, or as
-    arithmetic between such values, and whether there was arithmetic.
+    """Return the `Literal` of `text`: its value, written as Python's `repr` writes it
+    or as arithmetic between such values, and whether it contains arithmetic.
 
     Calls of Python's data types on values are parsed too: `set([1, 2])`, `dict(a=1)`,
-    `float('inf')`; so are the names `nan` and `inf`. `NotLiteral` for anything else: other names
-    and calls, comparisons, f-strings, comprehensions, …, and for arithmetic that makes huge values.
+    `float('inf')`. So are the names `nan` and `inf`. Raises `NotLiteral` for anything
+    else (other names and calls, comparisons, f-strings, comprehensions, …) and for
+    arithmetic that makes huge values.
     """
     return literal_of(parse_expression(text))
 
 
 def parse_expression(text: str) -> ast.expr:
-    """Syntax tree of `text`, a single Python expression; `NotLiteral` for every other text,
-    including one that is longer than `LONGEST_TEXT` characters."""
+    """Return the syntax tree of `text`, a single Python expression. Raises `NotLiteral`
+    for any other text, and for one longer than `LONGEST_TEXT` characters."""
     if len(text) > LONGEST_TEXT:
         raise NotLiteral(f"longer than {LONGEST_TEXT:,} characters")
     try:
-        with warnings.catch_warnings(action="ignore"):  # models write '\d'
+        # Models write invalid escapes such as '\d', which make Python warn.
+        with warnings.catch_warnings(action="ignore"):
             return ast.parse(text.strip(), mode="eval").body
     except UNREADABLE as error:
         raise NotLiteral(f"not an expression: {reason_of(error)}") from None
 
 
 def parse_program(text: str) -> ast.Module:
-    """Syntax tree of `text`, a Python program; `SyntaxError` with the reason (`program_fault`) for
-    a text that does not parse."""
+    """Return the syntax tree of `text`, a Python program. Raises `SyntaxError` with the
+    reason (`program_fault`) if the text does not parse."""
     try:
         with warnings.catch_warnings(action="ignore"):
             return ast.parse(text)
@@ -152,9 +167,9 @@ def parse_program(text: str) -> ast.Module:
 
 
 def literal_of(node: ast.expr) -> Literal:
-    """Return the `Literal` of the expression whose syntax tree is `node`: its value, and whether
-    there was arithmetic. `parse_literal` says which expressions have one; `NotLiteral` for all
-    others."""
+    """Return the `Literal` of the expression whose syntax tree is `node`: its value,
+    and whether it contains arithmetic. `parse_literal` says which expressions have a
+    value. Raises `NotLiteral` for any other."""
     reading = _Reading()
     try:
         value = reading.value(node)
@@ -164,14 +179,16 @@ def literal_of(node: ast.expr) -> Literal:
 
 
 class _Reading:
-    """The reading of one text's value: whether there was arithmetic, and how much its
-    arithmetic and calls may still make."""
+    """Evaluation of one text as a literal. `unresolved` says whether arithmetic was
+    met. `left` is the size of values that arithmetic and calls may still make
+    (`LONGEST_SEQUENCE`)."""
 
     unresolved = False
     left = LONGEST_SEQUENCE
 
     def value(self, node: ast.expr) -> Any:
-        """Return the value of the expression `node`; `NotLiteral` where it has none."""
+        """Return the value of the expression `node`. Raises `NotLiteral` if it has
+        none."""
         match node:
             case ast.Constant(EllipsisType()):
                 raise NotLiteral("... in place of a value")
@@ -203,7 +220,7 @@ class _Reading:
         return self.value(key), self.value(item)
 
     def operation(self, op: ast.operator, left: Any, right: Any) -> Any:
-        # A sum with a complex number is how Python writes complex numbers (`1+2j`).
+        # Python writes complex numbers as a sum (`1+2j`), which is not arithmetic here.
         parts = type(left) in (int, float) and isinstance(right, complex)
         if not parts or not isinstance(op, ast.Add | ast.Sub):
             self.unresolved = True
@@ -243,8 +260,8 @@ _KINDS = {
 
 
 def written_out(value: Any) -> str:
-    """Text of `value` by `repr`, for `parse_literal` to read; `NotLiteral` with the reason where
-    there is no such text."""
+    """Return the `repr` of `value`, which `parse_literal` can read. Raises `NotLiteral`
+    with the reason if the value has no such text."""
     try:
         text = repr(value)
     except UNREADABLE as error:
@@ -254,8 +271,8 @@ def written_out(value: Any) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """Return `value` as text of at most 200 characters, by `repr`; a value that has no such text,
-    as an integer beyond Python's limit of digits, is named by its type."""
+    """Return the `repr` of `value`, cut to 200 characters. A value without a `repr`,
+    such as an integer beyond Python's limit of digits, is named by its type."""
     try:
         text = repr(value)
     except UNREADABLE:
@@ -264,11 +281,13 @@ def shown_value(value: Any) -> str:
 
 
 def same_value(value: object, other: object) -> bool:
-    """Whether `value` and `other` are equal in value and in type at every depth. Python's
-    == does not separate types: here True is not 1, and 1 is not 1.0.
+    """Return whether `value` and `other` are equal in value and in type at every depth.
 
-    nan equals itself, 0.0 equals -0.0, and the order of dictionaries and sets does not matter.
-    False also for values that are nested too deeply or hold something unhashable.
+    Python's == ignores some types, but here True is not 1, and 1 is not 1.0.
+
+    nan equals itself, 0.0 equals -0.0, and the order of dictionaries and sets does not
+    matter. False also for values that are nested too deeply or contain something
+    unhashable.
     """
     try:
         return canonical(value) == canonical(other)
@@ -277,9 +296,12 @@ def same_value(value: object, other: object) -> bool:
 
 
 def canonical(value: object) -> Hashable:
-    """Hashable form of `value`, which is plain data (numbers, texts, lists, dictionaries, …). Two
-    forms are equal exactly when `same_value` holds for their values, so that sets of values can be
-    compared. `RecursionError` for nesting that is too deep."""
+    """Return a hashable form of `value`, which is plain data (numbers, texts, lists,
+    dictionaries, …).
+
+    Two forms are equal exactly if `same_value` holds for their values, so that sets of
+    values can be compared. Raises `RecursionError` for nesting that is too deep.
+    """
     form: Any = value
     if isinstance(value, float) and math.isnan(value):
         form = "nan"

@@ -1,10 +1,10 @@
-"""Cache of slow, deterministic results (notes), shared by the processes of one build: the process
-that asks the models and the notebooks.
+"""Cache of slow, deterministic results, shared by the processes of one build (the
+process that asks the models, and the notebooks' kernels).
 
-The cache serves functions that depend on their arguments alone and take long, such as the check
-that a mutation is neutral. Each note is a file in the build's private temporary folder, which is
-removed at the end of the build. Without a build (a person's notebook, a test) each process has its
-own notes.
+The cache serves functions that depend on their arguments alone and take long, such as
+the check that a mutation is neutral. Each cached result, called a note, is a file in
+the build's private temporary folder, which is removed at the end of the build. Without
+a build, as in a person's notebook or a test, each process has its own notes.
 """
 
 import os
@@ -24,13 +24,13 @@ FOLDER = "CODESTRESS_NOTES"
 P = ParamSpec("P")
 T = TypeVar("T")
 _own: dict[str, Any] = {}
-"""Notes of this process without a build, by the hash of their names."""
+"""Notes of this process if there is no build, by the hash of their keys."""
 
 
 @contextmanager
 def notes_kept() -> Iterator[None]:
-    """Context manager: until it ends, this process and the processes that it starts share their
-    cached results (notes) through a temporary folder."""
+    """Return a context manager in which this process and the processes that it starts
+    share their notes through a temporary folder. The folder is removed at the end."""
     with (
         tempfile.TemporaryDirectory(prefix="codestress-notes-") as folder,
         exported(FOLDER, folder),
@@ -39,8 +39,12 @@ def notes_kept() -> Iterator[None]:
 
 
 def noted(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorator: calls `function` only once in a build (without a build, in a process) for the same
-    arguments, compared by `repr`, and reuses its value, which must be picklable."""
+    """Decorate `function` so that it runs only once for the same arguments, and later
+    calls reuse its value.
+
+    Arguments are compared by `repr`; the value must be picklable. The cache lasts for
+    the build, or for the process if there is no build.
+    """
 
     @wraps(function)
     def looked_up(*args: P.args, **named: P.kwargs) -> T:
@@ -62,15 +66,15 @@ def noted(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def remember(*what: Any) -> None:
-    """Stores the last argument in the build's cache, with all arguments before it as its key.
-    Without a build nothing is stored."""
+    """Store the last argument in the build's cache, with all arguments before it as its
+    key. Do nothing if there is no build."""
     if file := _file(*what[:-1]):
         write_whole(file, pickle.dumps(what[-1]))
 
 
 def remembered(*what: Any) -> Any:
-    """Value that `remember` stored in this build under the key of all arguments; None without such
-    a value, and without a build."""
+    """Return the value that `remember` stored in this build, with all arguments as its
+    key. None if there is no such value, or no build."""
     file = _file(*what)
     return pickle.loads(file.read_bytes()) if file and file.exists() else None
 

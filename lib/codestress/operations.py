@@ -1,6 +1,8 @@
-"""Operations in the text of a literal: arithmetic, and calls of Python's data types.
+"""Operations that the text of a literal may contain: arithmetic, and calls of Python's
+data types.
 
-A text that asks for more than such values, or for huge ones, raises `ValueError`, which says why.
+The functions raise `ValueError` with the reason for any other operation, and for one
+that makes a huge value.
 """
 
 import ast
@@ -9,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 LARGEST_BITS = 50_000
-"""Largest number of bits in an integer that arithmetic makes."""
+"""Largest number of bits in an integer that arithmetic may make."""
 Number = int | float | complex
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.USub: operator.neg,
@@ -32,9 +34,12 @@ def signed(op: ast.unaryop, value: Any) -> Any:
 
 
 def size(op: ast.operator, left: Any, right: Any) -> int:
-    """Upper bound of the number of characters that write out what the operation `op` makes of the
-    sequences `left` and `right` by + or *; 0 for + - * / // % ** between numbers. `ValueError` for
-    other operations and for integers of more than `LARGEST_BITS` bits."""
+    """Return an upper bound on the number of characters in the text of `left` op
+    `right`, if + or * joins or repeats sequences.
+
+    The result is 0 for + - * / // % ** between numbers. Raises `ValueError` for other
+    operations and for integers of more than `LARGEST_BITS` bits.
+    """
     if type(op) not in OPERATORS:
         raise ValueError("a bit operation in place of a value")
     if isinstance(left, int) and isinstance(right, int):
@@ -58,7 +63,8 @@ def size(op: ast.operator, left: Any, right: Any) -> int:
 
 
 ITEMS = (list, tuple, str, range)
-"""Types with a fixed order of their elements. Sets have none, so no list is made of a set."""
+"""Types whose elements have a fixed order. Sets have none, so a list cannot be made of
+a set."""
 TYPES: dict[str, tuple[type, set[type]]] = {
     "set": (set, {set, frozenset, *ITEMS}),
     "frozenset": (frozenset, {set, frozenset, *ITEMS}),
@@ -69,14 +75,17 @@ TYPES: dict[str, tuple[type, set[type]]] = {
     "float": (float, {bool, int, float, str}),
     "complex": (complex, {bool, int, float}),
 }
-"""Data types by name, dictionaries apart, with the types that an argument may have. Those that take
-no list are not called without arguments."""
+"""Data types by name, except dictionaries, each with the types that an argument may
+have. A type that takes no list is not called without arguments."""
 
 
 def constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """Value of a call of the data type `name` with parsed `arguments` and `keywords`, such as
-    `set([1])`; `ValueError` for other names and for arguments of other types. Whether a call is
-    permitted depends on its arguments alone."""
+    """Return the value of a call of the data type `name` with parsed `arguments` and
+    `keywords`, such as `set([1])`.
+
+    Whether a call is permitted depends only on its name and arguments. Raises
+    `ValueError` for other names and for arguments of other types.
+    """
     match name, arguments:
         case "dict", [] | [dict()]:
             return dict(*arguments, **keywords)

@@ -1,4 +1,5 @@
-"""Parameters of a notebook: the schema, the study that uses it, and the cell made from it."""
+"""Parameters of a notebook: their schema, the study that uses them, and the notebook
+cell that sets them."""
 
 import html
 import json
@@ -25,32 +26,33 @@ def _users(paper: str) -> dict[str, Any]:
 
 
 class Alike(NamedTuple):
-    """Combinations of parameters (each a mapping of names to values) that all match one statement
-    of a paper."""
+    """Combinations of parameters (each a mapping from name to value) that all agree
+    with one statement of a paper."""
 
     paper: str
     """The paper's statement, in words."""
     combinations: tuple[Mapping[str, Any], ...]
 
     def has(self, values: Mapping[str, Any]) -> bool:
-        """Whether the parameters `values` (by name) contain all entries of at least one of the
-        combinations."""
+        """Return whether the parameters `values` (a mapping from name to value) contain
+        all entries of at least one of the combinations."""
         return any(part.items() <= values.items() for part in self.combinations)
 
 
 class Facts(Strict):
-    """Parameters that every notebook has: artefact, models and scoring rule; base of the notebooks'
-    schemas."""
+    """Parameters that every notebook has: artefact, models and scoring rule. This class
+    is the base of the notebooks' schemas."""
 
     ALIKE: ClassVar[tuple[Alike, ...]] = ()
-    """Parts of the paper's protocol that several combinations of parameters follow equally well."""
+    """Parts of the paper's protocol that several combinations of parameters follow
+    equally well."""
     OPEN: ClassVar[tuple[str, ...]] = ()
-    """Parameters that the paper leaves open: their defaults are the kit's choice, explained in
-    docs/PAPER.md."""
+    """Names of parameters that the paper leaves open. The defaults of these parameters
+    are the kit's choice, explained in docs/PAPER.md."""
 
     FILES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Parameters that name a file, each with the words that it takes in place of a path. Paths are
-    stored relative to the project's root."""
+    """Parameters that name a file, each with the words that it accepts instead of a
+    path. Paths are stored relative to the project's root."""
 
     artefact: str = Field(
         description="the figure or table, which names the folder in outputs/"
@@ -60,25 +62,27 @@ class Facts(Strict):
         "strict", description="how answers are judged; both are reported"
     )
     PARTS: ClassVar[tuple[str, ...]] = ()
-    """Names of list parameters that follow the paper's protocol with a part of the paper's values
-    too, because each value has its own requests."""
+    """Names of list parameters that follow the paper's protocol even if the list has
+    only some of the paper's values. The other values do not matter, because each value
+    has its own requests."""
 
     @field_validator("*", mode="before")
     @classmethod
     def _one_number(cls, value: Any) -> Any:
-        """Integer for a `value` that is a float without a fraction, also inside lists, so that 20.0
-        and 20 are the same value; other values unchanged."""
+        """Return `value` with floats without a fraction as integers, also inside lists,
+        so that 20.0 and 20 are the same value. Other values are unchanged."""
         if isinstance(value, list):
             return [cls._one_number(item) for item in value]
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
     @classmethod
     def of(cls, names: Mapping[str, Any]) -> Self:
-        """Returns the validated parameters of a notebook: values from its first cell, the rest from
-        the artefact's file and the profile demo.
+        """Return the validated parameters of a notebook: values from its first cell,
+        the rest from the artefact's file and the profile demo.
 
-        `names` are the notebook's `globals()`; a file's path is relative to the folder where the
-        notebook runs. `ParameterError` where a value is wrong or `artefact` is missing.
+        `names` are the notebook's `globals()`. A file's path is relative to the folder
+        in which the notebook runs. Raises `ParameterError` if a value is wrong or
+        `artefact` is missing.
         """
         cell = {}
         for name in cls.model_fields:
@@ -96,9 +100,12 @@ class Facts(Strict):
 
     @classmethod
     def from_root(cls, name: str, value: Any, folder: Path) -> Any:
-        """Returns the `value` of the parameter `name` that a person typed in `folder`. If the
-        parameter takes a file (`FILES`), the result is the file's path from the project's root, or
-        its absolute path if it lies elsewhere; any other value is returned unchanged."""
+        """Return the `value` of the parameter `name`, which a person typed in `folder`,
+        with a file's path made relative to the project's root.
+
+        A path outside the project becomes absolute. Values of parameters that take no
+        file (`FILES`) are unchanged.
+        """
         words = cls.FILES.get(name)
         if words is None or not isinstance(value, str) or value in words:
             return value
@@ -108,10 +115,14 @@ class Facts(Strict):
     def checked(
         cls, values: Mapping[str, Any], sources: Mapping[str, str] | str
     ) -> Self:
-        """Returns the parameters made from `values` (by name), validated by the schema, and by
-        `check_single` for the settings of single models. `ParameterError` lists what is wrong;
-        `sources` names the places that wrote the values, as in `validation.check`. A leading `~` of
-        a file's path is the home folder."""
+        """Return the parameters made from `values` (a mapping from name to value),
+        validated with the schema and, for settings of single models, with
+        `check_single`.
+
+        A leading `~` of a value is the home folder if the parameter takes a file.
+        `sources` names the places that set the values, as in `validation.check`. Raises
+        `ParameterError` with everything that is wrong.
+        """
         values = dict(values)
         for name, value in values.items():
             if isinstance(value, str) and value.startswith("~"):
@@ -121,20 +132,24 @@ class Facts(Strict):
         return facts
 
     def check_single(self, sources: Mapping[str, str] | str) -> None:
-        """Does nothing, because this base class has no settings of single models. In a subclass
-        that has some it raises `ParameterError` where they are wrong; `sources` names the places
-        that wrote them."""
+        """Do nothing, because this base class has no settings of single models.
+
+        A subclass with such settings raises `ParameterError` if a setting is wrong.
+        `sources` names the places that set the values.
+        """
 
     def not_run(self) -> tuple[NotRun, ...]:
-        """Returns the parts that cannot run on this machine; trials leave them out."""
+        """Return the parts of the study that cannot run on this machine. The trials
+        leave them out."""
         return ()
 
     def files(self) -> list[Path]:
-        """Returns the files outside the kit on which the results depend."""
+        """Return the paths of files outside the kit on which the results depend."""
         return []
 
     def _repr_html_(self) -> str:
-        """Text of an HTML table of all parameters, which Jupyter shows: name, value, meaning."""
+        """Return an HTML table of all parameters for Jupyter to show: name, value,
+        meaning."""
         rows = "<tr><th>parameter</th><th>value</th><th>meaning</th></tr>"
         for name, field in type(self).model_fields.items():
             rows += f"<tr><td>{name}</td>"
@@ -162,13 +177,13 @@ class Facts(Strict):
         return any(own if values == "any" else (value in values for value in own))
 
     def of_model(self, model: str) -> Self:  # noqa: ARG002
-        """Parameters that hold for `model`: in this base class these parameters, the same for all
-        models."""
+        """Return the parameters that hold for `model`: in this base class these
+        parameters, the same for all models."""
         return self
 
 
 class Seeded(Facts):
-    """Parameters of notebooks that draw random numbers: those of `Facts`, and the seed."""
+    """Parameters of notebooks that draw random numbers: those of `Facts` and the seed."""
 
     seed: int = Field(0, ge=0, description="of everything random")
 
@@ -187,16 +202,16 @@ class Recomputed(Unjudged):
 
 
 class RecomputedByDraws(Recomputed, Seeded):
-    """Parameters of notebooks that compute with a paper's published numbers and draw random numbers
-    for a test or an interval."""
+    """Parameters of notebooks that compute with a paper's published numbers and draw
+    random numbers for a test or an interval."""
 
 
 class Asked(Seeded):
-    """Parameters of notebooks that ask models: also the treatment of failed requests, and settings
-    of single models."""
+    """Parameters of notebooks that ask models: those of `Seeded`, the treatment of
+    failed requests, and settings of single models."""
 
     SINGLE: ClassVar[tuple[str, ...]] = ()
-    """Names of the parameters that may differ by model."""
+    """Names of the parameters that may differ between models."""
 
     failures: Literal["raise", "count"] = Field(
         "raise", description="what to do with requests that fail for good"
@@ -206,9 +221,13 @@ class Asked(Seeded):
     )
 
     def check_single(self, sources: Mapping[str, str] | str) -> None:
-        """Raises `ParameterError` where `per_model` names a model that is not asked, or a parameter
-        that is unknown, has a wrong value or must be the same for all models. `sources` names the
-        places that wrote the values, for the message."""
+        """Check the settings in `per_model`, each of which replaces a common parameter
+        for one model. `sources` names the places that set the values, for the message.
+
+        Raises `ParameterError` if `per_model` names a model that is not asked, or a
+        parameter that is unknown, has a wrong value, or must be the same for all
+        models.
+        """
         source = sources
         if isinstance(sources, Mapping):
             source = sources.get("per_model", "default")
@@ -229,8 +248,9 @@ class Asked(Seeded):
             check(type(self), self._with(settings), place)
 
     def of_model(self, model: str) -> Self:
-        """Parameters that hold for `model`: its settings from `per_model`, if any, in place of the
-        common ones, and an empty `per_model`."""
+        """Return the parameters that hold for `model`, with its settings from
+        `per_model` in place of the common ones. The `per_model` of the result is empty.
+        """
         return type(self).model_validate(self._with(self.per_model.get(model, {})))
 
     def _with(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,23 +258,25 @@ class Asked(Seeded):
 
 
 class Interval(Asked):
-    """Parameters of notebooks that ask models and give intervals: those of `Asked`, and the level
-    of confidence."""
+    """Parameters of notebooks that ask models and compute intervals: those of `Asked`
+    and the confidence level."""
 
     confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
 
 
 class Parameters(Interval):
-    """Parameters of notebooks that ask models and give bootstrap intervals: those of `Interval`,
-    and the number of resamples."""
+    """Parameters of notebooks that ask models and compute bootstrap intervals: those of
+    `Interval` and the number of resamples."""
 
     resamples: int = Field(2000, ge=100, description="of the bootstrap")
 
 
 class Experiment(Asked):
-    """An experiment: its fields are the parameters of its notebooks, its methods make the trials,
-    render them as prompts and score the responses. The function `questions` makes the `Trials` that
-    `run` takes."""
+    """An experiment. Its fields are the parameters of its notebooks; its methods make
+    the trials, render them as prompts and score the responses.
+
+    The function `questions` makes the `Trials` that `run` takes from an experiment.
+    """
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -263,36 +285,40 @@ class Experiment(Asked):
         return typing.get_args(type(self).model_fields["rule"].annotation)
 
     def trials(self) -> Iterable[Trial]:
-        """Returns all trials, in a fixed order."""
+        """Return all trials, in a fixed order."""
         raise NotImplementedError
 
     def render(self, trial: Trial) -> Prompt:
-        """Returns the prompt of `trial`, for any model."""
+        """Return the prompt of `trial`, the same for all models."""
         raise NotImplementedError
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
-        """Returns the score of the `response` to `trial` by the scoring rule `rule`."""
+        """Return the score of the `response` to `trial` with the scoring rule `rule`."""
         raise NotImplementedError
 
     def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:  # noqa: ARG002
-        """Returns the prompt of the next request of `trial` to the same model, after the
-        `responses` so far; None when the trial is done."""
+        """Return the prompt of the next request of `trial` to the same model, after the
+        `responses` so far. None if the trial is done."""
         return None
 
     def steps(self, trial: Trial) -> int:  # noqa: ARG002
-        """Returns the number of requests that `trial` makes when none fails."""
+        """Return the number of requests that `trial` makes if none fails."""
         return 1
 
     @property
     def retry_temperatures(self) -> tuple[float, ...]:
-        """Temperatures of the repeated requests after a refused or empty response."""
+        """Temperatures of the repeated requests after a refused or empty response, in
+        order."""
         return ()
 
 
 def questions(study: Facts) -> Trials:
-    """Returns the trials of the parameters `study` for `run`; none unless they are an `Experiment`.
-    Models with settings of their own have trials made with these settings. `ParameterError` where
-    such settings are wrong."""
+    """Return the trials of the parameters `study`, for `run`; no trials unless `study`
+    is an `Experiment`.
+
+    A model with settings of its own has trials made with these settings. Raises
+    `ParameterError` if such settings are wrong.
+    """
     if not isinstance(study, Experiment):
         return Trials([], lambda _: Prompt((), Sampling()), {}, not_run=study.not_run())
     study.check_single("per_model")
@@ -316,12 +342,12 @@ REST = "Any parameter of the table below can be set here too, in a line like the
 def parameters_cell(
     schema: type[Facts], values: Mapping[str, Any], knobs: Mapping[str, str]
 ) -> str:
-    """Returns the source of a notebook's `parameters` cell: a comment and a line `name: type =
-    value # meaning` for each knob, then for `artefact`.
+    """Return the source of a notebook's `parameters` cell: a comment and a line `name:
+    type = value  # meaning` for each knob, then for `artefact`.
 
-    `knobs` maps the parameters worth changing to the comment above their line: a sentence on what a
-    change shows. `values` overrides the defaults of `schema`; every line needs a value from one of
-    the two.
+    `knobs` maps each parameter that is worth changing to the comment above its line: a
+    sentence on the effect of a change. `values` overrides the defaults of `schema`;
+    every line needs a value from one of the two.
     """
     lines = []
     chosen = [name for name in schema.model_fields if name in knobs]
@@ -346,8 +372,8 @@ def _literal(value: Any) -> str:
 
 
 def _type_name(annotation: Any) -> str:
-    """Name of the type `annotation`, such as `int` or `list[str]`; a choice of literals has the
-    name of the type of its values."""
+    """Return the name of the type `annotation`, such as `int` or `list[str]`. A choice
+    of literals has the name of its values' type."""
     origin = typing.get_origin(annotation)
     first = next(iter(typing.get_args(annotation)), None)
     if origin is Literal:
@@ -360,8 +386,8 @@ def _type_name(annotation: Any) -> str:
 
 
 def in_words(value: object) -> str:
-    """Text of a parameter's `value` as people write it: on or off for a switch, a list's values
-    separated by spaces, else `str`."""
+    """Return a parameter's `value` as people write it: on or off for a switch, a list's
+    values separated by spaces, else `str`."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list):

@@ -14,15 +14,20 @@ PAPERS = PACKAGE / "papers"
 
 
 def whole(text: str, folder: Path = Path()) -> Path:
-    """Absolute path of `text`, a path that a person typed in `folder` (default: the folder where
-    this process runs); a leading `~` is the home folder."""
+    """Return the absolute path of `text`, a path that a person typed in `folder`
+    (default: the folder in which this process runs). A leading `~` is the home folder.
+    """
     return (folder / os.path.expanduser(text)).resolve()  # noqa: PTH111  (raises nothing)
 
 
 def _named(variable: str, default: Path) -> Path:
-    """Absolute path in the environment variable `variable`, else `default`. The variable is made
-    absolute as well, because notebooks run in another folder. `ParameterError` in a notebook's
-    kernel for a relative path, because nothing says there where it was typed."""
+    """Return the absolute path in the environment variable `variable`, or `default` if
+    the variable is unset or empty.
+
+    The variable itself is made absolute too, because notebooks run in another folder.
+    Raises `ParameterError` in a notebook's kernel for a relative path, because the
+    kernel does not know the folder in which it was typed.
+    """
     text = os.environ.get(variable)
     if not text:
         return default
@@ -43,7 +48,7 @@ OUTPUTS = _named("CODESTRESS_OUTPUTS", ROOT / "outputs")
 STORE = _named("CODESTRESS_STORE", OUTPUTS / "responses.sqlite")
 DATA = OUTPUTS / "data"
 for _variable in ("CODESTRESS_DATA", "TIKTOKEN_CACHE_DIR"):
-    _named(_variable, DATA)  # read where they are needed
+    _named(_variable, DATA)  # made absolute here, read by the modules that need them
 FAILED = OUTPUTS / "failed"
 MINE = "mine"
 """Name of the folder in outputs/ for artefacts with parameters from the command line (`--models`,
@@ -66,8 +71,9 @@ FILES = (
 
 @contextmanager
 def exported(variable: str, value: str) -> Iterator[None]:
-    """Context in which the environment variable `variable` is `value`, for this process and those
-    that it starts. Afterwards the variable has its earlier value, or none if it had none."""
+    """Return a context manager that sets the environment variable `variable` to
+    `value`, for this process and those that it starts. Afterwards the variable has its
+    earlier value, or is unset if it had none."""
     before = os.environ.get(variable)
     os.environ[variable] = value
     try:
@@ -79,15 +85,17 @@ def exported(variable: str, value: str) -> Iterator[None]:
 
 
 def visible(folder: Path, pattern: str = "*") -> list[Path]:
-    """Return the sorted paths below `folder` that match `pattern`, without hidden files and
-    folders (names that begin with a dot), which editors and systems leave there."""
+    """Return the sorted paths below `folder` that match `pattern`, without hidden files
+    and folders. Hidden names begin with a dot; editors and operating systems leave such
+    files there."""
     paths = folder.glob(pattern)
     return sorted(path for path in paths if "/." not in f"/{path.relative_to(folder)}")
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes `content` to the file `path`, a text as UTF-8, and creates the file's folder. Readers
-    meanwhile see the old file or the new one, never a part."""
+    """Write `content` to the file `path`, a text as UTF-8, and create the file's
+    folder. A process that reads meanwhile sees the old file or the new one, never a
+    part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.urandom(4).hex()}.part")
     try:
@@ -99,6 +107,6 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 @cache
 def shown(path: Path) -> str:
-    """Text of `path` as a person types it: relative to the project's root for a path inside, else
-    unchanged."""
+    """Return the text of `path` for messages: relative to the project's root for a path
+    inside the project, else unchanged."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

@@ -1,5 +1,5 @@
-"""The papers' prompts, one file each, unchanged to the letter; tests compare them with full literal
-strings."""
+"""The papers' prompts, one file each, unchanged to the letter. Tests compare the
+prompts with full literal strings."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,19 +11,20 @@ from .paths import PAPERS, visible
 
 @cache
 def prompt_text(name: str) -> str:
-    """Text of the prompt `name`: papers/PAPER/prompts/NAME.txt without the final line break. No two
-    papers share a name. `ValueError` when there is no such file."""
+    """Return the text of the prompt `name`: papers/PAPER/prompts/NAME.txt without the
+    final line break. No two papers share a name. Raises `ValueError` if there is no
+    such file."""
     [path] = visible(PAPERS, f"*/prompts/{name}.txt")
     return path.read_text("utf-8").removesuffix("\n")
 
 
 def filled(name: str, values: Mapping[str, str]) -> str:
-    """Text of the prompt `name` with each `$placeholder` replaced by its text in `values`;
-    `KeyError` for a placeholder without a value."""
+    """Return the text of the prompt `name` with each `$placeholder` replaced by its
+    text in `values`. Raises `KeyError` for a placeholder without a value."""
     return Template(prompt_text(name)).substitute(values)
 
 
 def prompt_hash(name: str) -> str:
-    """First 12 hexadecimal digits of the SHA-256 of the prompt `name`, printed beside every number
-    that the prompt produced."""
+    """Return the first 12 hexadecimal digits of the SHA-256 of the prompt `name`.
+    Outputs print this hash beside every number that the prompt produced."""
     return hashlib.sha256(prompt_text(name).encode()).hexdigest()[:12]

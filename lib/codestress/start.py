@@ -1,5 +1,5 @@
-"""Start of the console script without a person's settings of Python, Matplotlib and pandas, which
-would change results.
+"""Start of the console script without the person's own settings of Python, Matplotlib
+and other libraries, which would change results.
 
 This module imports nothing that a folder in PYTHONPATH could replace.
 """
@@ -8,7 +8,8 @@ import os
 import sys
 
 ASIDE = "CODESTRESS_ASIDE"
-"""Name of the environment variable with the settings that were left aside, NAME=VALUE in lines."""
+"""Name of the environment variable that holds the settings that were removed, one
+NAME=VALUE a line."""
 HARMLESS = (
     "DONTWRITEBYTECODE",
     "FAULTHANDLER",
@@ -18,12 +19,14 @@ HARMLESS = (
     "SAFEPATH",
     "UNBUFFERED",
 )
-"""Python's environment variables that may stay set, without the `PYTHON` of their names."""
+"""Python's environment variables that may stay set, without the `PYTHON` at the
+beginning of their names."""
 
 
 def start_alone() -> None:
-    """Where this process is the console script and the environment has settings, starts the process
-    again without them. Of PYTHONPATH, the folder of this package stays."""
+    """Start this process again without the environment's settings, if it is the console
+    script and there are such settings. The entry of PYTHONPATH for this package's
+    folder stays."""
     if os.path.basename(sys.argv[0]) != "codestress":  # noqa: PTH119  (pathlib can be replaced)
         return
     library = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
@@ -41,7 +44,8 @@ def start_alone() -> None:
 
 def _is_setting(name: str) -> bool:
     end = name.removeprefix("PYTHON")
-    if end != name:  # as PYTHON and PYTHON_VERSION, which are no settings of Python's
+    # Names such as PYTHON and PYTHON_VERSION are not settings of Python.
+    if end != name:
         return end.isalpha() and end not in HARMLESS
     settings = ("MATPLOTLIB", "MPL", "PANDAS_", "SCIPY_", "TQDM_")
     return name.startswith(settings) and name != "TQDM_DISABLE"

@@ -1,7 +1,8 @@
-"""The contract of the package: trials, requests, responses and scores, the types that all other
-modules use.
+"""Types that all other modules use: trials, requests, responses and scores. These types
+are the contract of the package.
 
-problems -> mutate -> inference -> scoring -> fitting -> report
+The order of the kit's pipeline is problems -> mutate -> inference -> scoring -> fitting
+-> report.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ LANGUAGE_NAMES: Mapping[str, str] = {
 Task = Literal["input", "output"]
 """Question about a call: `input` asks for its arguments, `output` for the value that it returns."""
 CHARACTERS_PER_TOKEN = 4
-"""Rough number of characters per token, used where no tokenizer is at hand: in plans, for contexts
-of equal length, by simulated readers."""
+"""Rough number of characters per token, used if no tokenizer is at hand: in plans, for
+contexts of equal length, and by simulated readers."""
 
 
 class Source(StrEnum):
-    """Origin of a program: the kit or a stranger. The origin decides whether the program may run
-    without a sandbox; no file can claim an origin."""
+    """Origin of a program: the kit or a stranger. The origin decides whether the
+    program may run without a sandbox. No file can claim an origin."""
 
     KIT = "the kit's own"
-    """Programs made by this package: generated, contest and Java programs, and programs that its
-    simulated readers piece together from them."""
+    """Programs made by this package: generated, contest and Java programs, and programs
+    that simulated readers piece together from the kit's programs."""
     STRANGER = "a stranger's"
-    """Untrusted programs: from data sets, models, files and submissions, and every program of
-    unknown origin."""
+    """Untrusted programs: those from data sets, models, files and submissions, and
+    every program of unknown origin."""
 
 
 class Outcome(StrEnum):
@@ -49,36 +50,37 @@ class Outcome(StrEnum):
     CORRECT = "correct"
     INCORRECT = "incorrect"
     UNPARSABLE = "unparsable"
-    """The completion is whole, but contains no answer of the required form."""
+    """The completion is whole, but has no answer in the required form."""
     SYNTAX_ERROR = "syntax error"
     TRUNCATED = "truncated"
     """`max_tokens` cut the completion off before the answer."""
     REFUSED = "refused"
-    """The model declined or returned nothing, also when asked again."""
+    """The model declined or returned nothing, also after all retries."""
     ONLY_REASONING = "only reasoning"
-    """The response has reasoning only, and no text after the reasoning."""
+    """The response consists of reasoning, without any text after the reasoning."""
     MISSING = "missing"
     """An answer is missing from a file of answers that should have it."""
     RAISED = "raised"
     """A program that the scorer ran ended in an exception."""
     STEP_LIMIT = "step limit"
-    """A program that the scorer ran did not end within the limit of steps."""
+    """A program that the scorer ran did not end within the limit on its steps."""
     TIMEOUT = "timed out"
-    """The request, or a program that the scorer ran, exceeded the time limit behind all other
-    limits."""
+    """The request, or a program that the scorer ran, exceeded its time limit, which
+    stands behind all other limits."""
     DOES_NOT_FIT = "does not fit"
-    """The prompt is longer than the model, or its server, has room for."""
+    """The prompt is longer than the model's context, or than its server accepts."""
     OVERLOADED = "overloaded"
     """The server asked for fewer requests (HTTP 429, 503 or 529), also after all retries."""
     CUT_REPLY = "cut reply"
     """The connection broke within the server's reply, also after all retries, or the reply is an
     incomplete JSON text."""
     SKIPPED = "skipped"
-    """The request was not sent: an earlier response of the same trial ruled it out (`detail` says
-    why), or the build's minutes or budget ended before (`Results.not_asked` counts these)."""
+    """The request was not sent. Either an earlier response of the same trial ruled the
+    request out (`detail` says why), or the build's minutes or budget ended before
+    (`Results.not_asked` counts these requests)."""
     HARNESS_ERROR = "harness error"
-    """The request failed for another reason that is not the model's: the server's, the network's
-    or a quota's."""
+    """The request failed for another reason that is not the model's: the server, the
+    network or a quota."""
 
     @property
     def code(self) -> str:
@@ -95,8 +97,8 @@ class Message:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Settings by which a completion is sampled: temperature, `top_p`, largest length, stop texts.
-    Every field changes the key of a request."""
+    """Settings with which a completion is sampled: temperature, `top_p`, largest length
+    and stop texts. Every field changes the key of a request."""
 
     temperature: float = 0.0
     top_p: float = 1.0
@@ -114,11 +116,12 @@ class Prompt:
     prefill: str = ""
     """Beginning of the assistant's turn that the model continues."""
     source: Source = Source.STRANGER
-    """Origin of the program in the prompt, for engines that run the program. The model does not see
-    the origin, and no key depends on it."""
+    """Origin of the program in the prompt, for engines that run the program. The model
+    does not see the origin, and no key depends on the origin."""
     repetition: int = 0
-    """Number of identical prompts that the trial has sent before. A later step that sends the
-    prompt again asks for another sample. The model does not see this number."""
+    """Number of identical prompts that the trial has sent before. If a later step of
+    the trial sends the prompt again, it asks for another sample. The model does not see
+    this number."""
 
     @property
     def characters(self) -> int:
@@ -140,11 +143,15 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One question to a model: the item that it is about, and its factors (the conditions of the
-    experiment by name). A trial is small, because its prompt is rendered only when needed."""
+    """One question to a model: the item that it is about, and its factors (a mapping
+    from name to value of each experimental condition).
+
+    A trial is small, because its prompt is rendered only when needed.
+    """
 
     problem: str
-    """Id of the item, by which conditions asked on the same item are paired."""
+    """Id of the item. Conditions that are asked on the same item are paired by this id.
+    """
     factors: Mapping[str, Scalar]
     seed: int = 0
     sample: int = 0
@@ -153,51 +160,56 @@ class Trial:
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that an engine sees (law 1 of docs/architecture.md): never the expected answer,
-    never the factors. `inference.requests.request_for` makes requests."""
+    """Everything that an engine sees (law 1 of docs/architecture.md): never the
+    expected answer, never the factors. `inference.requests.request_for` makes requests.
+    """
 
     model: str
     """Id of the model as its server knows it."""
     revision: str
-    """Identity of the model (`ModelEntry.identity`): the revision in its registry row, and the
-    settings by which its requests differ; for an engine in this process also a hash or version of
-    its code or weights."""
+    """Identity of the model (`ModelEntry.identity`): the revision in its registry row,
+    and the settings that change its requests. For an engine in this process it includes
+    a hash or version of the engine's code or weights."""
     prompt: Prompt
     sample: int = 0
     """Index among repeated samples of the same prompt."""
     attempt: int = 0
-    """Number of repetitions after refusals; 0 for the first try."""
+    """Number of earlier requests with this prompt that were refused; 0 for the first
+    try."""
 
     @cached_property
     def key(self) -> str:
-        """Key under which the store keeps the response (law 4 of docs/architecture.md): a hash of
-        all fields of the request, 32 hexadecimal digits. Of the prompt it covers messages, prefill
-        and sampling (`Prompt.digest`). The server's address is no part of it; the store checks the
-        address."""
-        # `vars` has the fields alone until the key itself is kept beside them.
+        """Key under which the store keeps the response (law 4 of docs/architecture.md):
+        a hash of all fields of the request, 32 hexadecimal digits.
+
+        The key covers the prompt's messages, prefill and sampling (`Prompt.digest`).
+        The key does not cover the server's address, which the store checks separately.
+        """
+        # `vars` has the fields alone: the cached key joins them only after this call.
         return digest_of(vars(self) | {"prompt": self.prompt.digest})
 
 
-# `json.dumps` would make an encoder for each of some 100,000 keys.
+# One encoder for all keys: `json.dumps` would make a new one for each of some 100,000.
 CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def digest_of(content: Mapping[str, object]) -> str:
-    """Hash of the JSON of the mapping `content`: 32 hexadecimal digits, independent of the order of
-    keys."""
+    """Return the hash of the mapping `content` written as JSON: 32 hexadecimal digits,
+    independent of the order of keys."""
     return hash_of(CANONICAL.encode(content))
 
 
 def hash_of(text: str, size: int = 16) -> str:
-    """BLAKE2b hash of `text` in UTF-8: `size` bytes, each as two hexadecimal digits."""
+    """Return the BLAKE2b hash of `text` in UTF-8: `size` bytes, each as two hexadecimal
+    digits."""
     data = text.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=size).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Numbers of tokens of a prompt and its completion, as the server reports them; None for a
-    number that the server omits."""
+    """Numbers of tokens in a prompt and its completion, as the server reports them. A
+    number is None if the server omits it."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -206,18 +218,19 @@ class Usage:
 
 
 def now() -> str:
-    """Current time in UTC, as ISO 8601 text with seconds."""
+    """Return the current time in UTC, as ISO 8601 text with seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 FinishReason = Literal["stop", "length", "content_filter", "reasoning"]
-"""Reason why a completion ended; `reasoning` means that the response has reasoning and no text."""
+"""Reason why a completion ended; `reasoning` means that the response has reasoning but
+no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Response of a model to a request: the text, the reason why it ended, token counts, and when
-    and by whom it was given."""
+    """Response of a model to a request: the text, the reason why it ended, token
+    counts, the time, and the model and server that answered."""
 
     text: str
     finish_reason: FinishReason
@@ -229,14 +242,15 @@ class Response:
     answered_at: str = ""
     """Time of the response in UTC, as ISO 8601 text."""
     server: str = ""
-    """Address of the server (`inference.servers.server_of`); empty without a server or for an
-    unknown one."""
+    """Address of the server (`inference.servers.server_of`); empty if the model has no
+    server or the server is unknown."""
     earlier: tuple[Response, ...] = ()
-    """Responses to earlier requests of the same trial, where a trial makes several. They are not
-    stored."""
+    """Responses to earlier requests of the same trial, if a trial makes several
+    requests. The store does not keep this field."""
     dialects: tuple[str, ...] = ()
-    """Names of the dialects (`inference.engines.dialects`) that the engine found in its server and
-    adapted this request to. They are not stored: they change the request's key."""
+    """Names of the dialects, which are the peculiarities of servers
+    (`inference.engines.dialects`), that the engine found and adapted this request to.
+    The store does not keep this field: the dialects change the request's key."""
 
     @property
     def refused(self) -> bool:
@@ -249,23 +263,25 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Score of a response under one scoring rule: the outcome, a value from 0 to 1, and the answer
-    read."""
+    """Score of a response under one scoring rule: the outcome, a value from 0 to 1, and
+    the answer that was read."""
 
     outcome: Outcome
     value: float
-    """Score from 0 to 1; nan when the trial was not asked (docs/scoring.md has the values by
-    outcome)."""
+    """Score from 0 to 1; nan if the trial was not asked. docs/scoring.md has the value
+    of each outcome."""
     detail: str = ""
-    """Answer that was read from the response, or a note on what was missing."""
+    """Answer that was read from the response, or a note on what is missing."""
     unresolved: bool = False
-    """Whether arithmetic was left in the answer (`81 - 43`)."""
+    """Whether the answer contains arithmetic that the model did not work out (`81 -
+    43`)."""
 
 
 @dataclass(frozen=True)
 class NotRun:
-    """A part of a study (one value of a factor) that cannot run on this computer, with the reason.
-    The other parts are built without it, and every output mentions the gap."""
+    """A part of a study (one value of a factor) that cannot run on this computer, with
+    the reason. The remaining parts are built without it, and every output mentions the
+    gap."""
 
     factor: str
     """Name of the factor with the omitted value."""
@@ -282,24 +298,28 @@ class Trials:
     items: Sequence[Trial]
     render: Callable[[Trial], Prompt]
     judges: Mapping[str, Callable[[Trial, Response], Score]]
-    """Scoring rules by name: `strict`, and `reference` where the paper's own harness scores
-    differently."""
+    """Scoring functions by rule name: `strict`, and `reference` if the paper's own
+    harness scores differently. Each function returns the `Score` of a trial's response.
+    """
     retry_temperatures: tuple[float, ...] = ()
-    """Temperatures of the repeated requests after a refused or empty response."""
+    """Temperatures of the repeated requests after a refused or empty response, in
+    order."""
     follow_up: Callable[[Trial, tuple[Response, ...]], Prompt | None] = lambda *_: None
-    """Function from a trial and its responses so far to the prompt of its next request to the same
-    model; None when the trial is done."""
+    """Function from a trial and its responses so far to the prompt of its next request
+    to the same model. The function returns None if the trial is done."""
     steps: Callable[[Trial], int] = lambda _: 1
-    """Number of requests that a trial makes when none fails; used by plans."""
+    """Function that returns the number of requests that a trial makes if none fails;
+    plans use it."""
     not_run: tuple[NotRun, ...] = ()
     own: Mapping[str, Trials] = field(default_factory=dict)
-    """Trials by model, for models with settings of their own; they replace `items` and follow the
-    same scoring rules."""
+    """Trials by model name, for models with settings of their own. A model's own trials
+    replace `items` and follow the same scoring rules."""
 
     def of(self, model: str) -> Trials:
-        """Trials that `model` (a name) is asked: its entry in `own`, or else these trials."""
+        """Return the trials that `model` (a name) is asked: its entry in `own` if it
+        has one, else these trials."""
         return self.own.get(model, self)
 
     def total(self, models: Iterable[str]) -> int:
-        """Number of trials that all `models` (names) together are asked."""
+        """Return the number of trials that all `models` (names) together are asked."""
         return sum(len(self.of(model).items) for model in models)

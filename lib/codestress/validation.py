@@ -1,5 +1,5 @@
-"""Validation of YAML files and command line options by pydantic models, with errors that name the
-remedy."""
+"""Validation of YAML files and command line options with pydantic models. The error
+messages name the remedy."""
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +14,8 @@ from .paths import shown
 
 
 class Strict(BaseModel):
-    """Base of all schemas for params/: unknown keys and wrong types are errors, never coerced."""
+    """Base of all schemas for params/. Unknown keys and wrong types are errors; values
+    are never converted to another type."""
 
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, defer_build=True
@@ -25,8 +26,8 @@ Checked = TypeVar("Checked", bound=BaseModel)
 
 
 class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C, ten times as fast
-    """YAML loader that fails on a key that appears twice in a mapping; plain YAML would drop the
-    first."""
+    """YAML loader that fails if a key appears twice in a mapping; plain YAML would drop
+    the first value."""
 
     def construct_mapping(
         self, node: yaml.MappingNode, deep: bool = False
@@ -44,12 +45,12 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
 
 
 DEEPEST = 100
-"""Largest depth of nested collections in a file."""
+"""Largest number of levels of nested collections in a file."""
 
 
 def _check_depth(text: str) -> None:
-    """Raises `YAMLError` where collections in the YAML `text` are nested more than `DEEPEST` levels
-    deep, which would crash the parser written in C."""
+    """Raise `YAMLError` if collections in the YAML `text` are nested more than
+    `DEEPEST` levels deep, which would crash the parser written in C."""
     depth = 0
     for event in yaml.parse(text, Loader=UniqueKeys):
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -59,8 +60,11 @@ def _check_depth(text: str) -> None:
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """Advice for the end of an error message: `; did you mean 'x'?` with the name in `valid`
-    closest to `name`, or `; valid names: …` with all of them when none is close."""
+    """Return advice for the end of an error message about the unknown `name`.
+
+    The advice is `; did you mean 'x'?` with the most similar name in `valid`, or `;
+    valid names: …` with all of them if none is similar.
+    """
     names = sorted(valid)
     for close in difflib.get_close_matches(name, names, n=1, cutoff=0.5):
         return f"; did you mean {close!r}?"
@@ -68,8 +72,9 @@ def nearest(name: str, valid: Iterable[str]) -> str:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Mapping in the YAML file at `path`; empty for an empty file. `ParameterError` for a file that
-    cannot be read, is not valid YAML or holds no mapping."""
+    """Return the mapping in the YAML file at `path`; an empty file gives an empty
+    mapping. Raises `ParameterError` if the file cannot be read, is not valid YAML, or
+    does not hold a mapping."""
     try:
         text = path.read_text("utf-8")
         _check_depth(text)
@@ -78,7 +83,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ParameterError(
             f"{shown(path)}: cannot be read: {error.strerror}"
         ) from None
-    except Exception as error:  # as the parts of the parser fail
+    except Exception as error:  # the parser raises many kinds
         reason = " ".join(str(error).split())
         raise ParameterError(f"{shown(path)}: is not valid YAML: {reason}") from None
     if not isinstance(content, dict | None):
@@ -90,8 +95,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def read_rows(path: Path, model: type[Checked]) -> dict[str, Checked]:
-    """Rows of the YAML file at `path` by name, each validated by the schema `model`; empty where
-    the file does not exist. `ParameterError` for an unreadable file or an invalid row."""
+    """Return a dict from row name to row of the YAML file at `path`, each row validated
+    with the schema `model`. Empty if the file does not exist. Raises `ParameterError`
+    for an unreadable file or an invalid row."""
     rows = read_yaml(path) if path.is_file() else {}
     return {
         name: check(model, row, f"{shown(path)}: {name}") for name, row in rows.items()
@@ -99,11 +105,11 @@ def read_rows(path: Path, model: type[Checked]) -> dict[str, Checked]:
 
 
 def one_of(what: str, kits: Iterable[str], file: Callable[[], Path]) -> Any:
-    """Returns a validator (for `Annotated`) of a parameter that must be one of the names in `kits`,
-    or the name of a row in the user's YAML file, whose path `file()` returns.
+    """Return a validator (for `Annotated`) of a parameter that must be a known name.
 
-    The validator raises `ValueError` with the nearest name for any other; `what` says in the
-    message what the parameter names.
+    Known names are those in `kits` and those of the rows in the user's YAML file, whose
+    path `file()` returns. `what` names the kind of thing in the message. The validator
+    raises `ValueError` with the nearest name for an unknown one.
     """
 
     def known(name: str) -> str:
@@ -121,10 +127,11 @@ def one_of(what: str, kits: Iterable[str], file: Callable[[], Path]) -> Any:
 def check(
     model: type[Checked], values: Any, sources: Mapping[str, str] | str
 ) -> Checked:
-    """Returns the mapping `values` as an instance of the schema `model`. `ParameterError` lists all
-    complaints, each with source (file or option), key, value and nearest valid name.
+    """Return the mapping `values` as an instance of the schema `model`.
 
-    `sources` says where each top-level key was written, or is the one place of all keys.
+    `sources` maps each top-level key to the place (file or option) that set it, or is
+    the one place of all keys. Raises `ParameterError` with all complaints, each with
+    place, key, value and nearest valid name.
     """
     if not isinstance(values, Mapping):
         raise ParameterError(
@@ -137,7 +144,7 @@ def check(
         for problem in error.errors(include_url=False):
             source = sources
             if isinstance(sources, Mapping):
-                # Values that do not fit together may come from any place.
+                # An error about several keys together has no key: name all places.
                 keys = problem["loc"][:1] or sources
                 places = [sources.get(str(key), "default") for key in keys]
                 source = ", ".join(dict.fromkeys(places))
@@ -146,8 +153,8 @@ def check(
 
 
 def _complaint(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
-    """Complaint, in words, of pydantic's error `problem` with the schema `model`: key, value and
-    message, or the message alone where it is about several keys."""
+    """Return pydantic's error `problem` with the schema `model` in words: key, value
+    and message. An error about several keys gives the message alone."""
     name = ".".join(map(str, problem["loc"]))
     if problem["type"] == "missing":
         return f"{name}: required, but not given"

@@ -1,5 +1,9 @@
-"""Builds the student's and the teacher's version of every assignment, and checks that the solutions
-get all points."""
+"""Build the student's and the teacher's version of every assignment, and check that its
+solution gets all points.
+
+An assignment's master notebook has text, solutions and tests. The package otter-grader
+splits this notebook.
+"""
 
 import contextlib
 import io
@@ -19,18 +23,21 @@ from .grading import Graded, grade, otter
 
 MASTERS = NOTEBOOKS / "course"
 CHECKED_AS = "teacher"
-"""Name of the student on whose data the solutions are graded."""
+"""Name of the student with whose data the solutions are graded."""
 
 
 def assignment_names() -> list[str]:
-    """Returns the names of all assignments, those of their master notebooks."""
+    """Return the names of all assignments, which are those of their master notebooks."""
     return [path.stem for path in visible(MASTERS, "*.ipynb")]
 
 
 def tests_of(name: str, folder: Path) -> Path:
-    """Returns the folder of all tests of the assignment `name` that `build_course` has built in
-    `folder`. Raises `ParameterError` for an unknown assignment (with the nearest name) and for one
-    that is not built."""
+    """Return the folder of all tests of the assignment `name` that `build_course` has
+    built in `folder`.
+
+    Raises `ParameterError` with the nearest name for an unknown assignment, and for an
+    assignment that is not built.
+    """
     names = assignment_names()
     if name not in names:
         raise ParameterError(f"{name}: no such assignment{nearest(name, names)}")
@@ -41,9 +48,11 @@ def tests_of(name: str, folder: Path) -> Path:
 
 
 def build_course(folder: Path) -> Iterator[tuple[str, Graded]]:
-    """Builds every assignment in `student/NAME` and `teacher/NAME` of `folder`, and yields its name
-    and the grade (`Graded`) of its own solution. An old build is replaced once all of the new one
-    is complete. Raises `CodestressError` when a solution misses points or otter is not installed.
+    """Build every assignment in `student/NAME` and `teacher/NAME` of `folder`, and
+    yield its name and the grade (`Graded`) of its own solution.
+
+    An old build is replaced only once the whole new one is complete. Raises
+    `CodestressError` if a solution misses points or otter is not installed.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -62,10 +71,12 @@ def build_course(folder: Path) -> Iterator[tuple[str, Graded]]:
 
 
 def _assign(name: str, scratch: Path, new: Path) -> None:
-    """Splits the master notebook `name` (text, solutions and tests) with otter into the versions
-    `student/NAME` and `teacher/NAME` of the folder `new`; otter works in `scratch`. As
-    otter reports some failures only as text, its output files are checked. Raises `CodestressError`
-    without otter or its output files, `DataError` where otter fails or the notebook cannot be read.
+    """Split the master notebook `name` with otter into the versions `student/NAME` and
+    `teacher/NAME` of the folder `new`.
+
+    otter works in the folder `scratch`. Because otter reports some failures only as
+    text, its output files are checked. Raises `CodestressError` if otter or its output
+    files are missing, and `DataError` if otter fails or the notebook cannot be read.
     """
     assign = otter("assign").main
     output = io.StringIO()

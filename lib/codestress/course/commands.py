@@ -1,4 +1,4 @@
-"""`codestress course`: the teacher's commands."""
+"""The commands of `codestress course`, which teachers use."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,19 +9,21 @@ from codestress.errors import DataError
 from codestress.paths import OUTPUTS, shown
 
 BUILT = OUTPUTS / "course"
-"""Folder of built assignments."""
+"""Path of the folder of built assignments."""
 FEEDBACK = OUTPUTS / "course-feedback"
-"""Folder of feedback, outside the folder of assignments, which each build replaces."""
+"""Path of the folder of feedback, outside the folder of assignments, which each build
+replaces."""
 
 
 @click.group()
 def course() -> None:
-    """Assignments on the ideas of the papers: build them, grade them."""
+    """Build and grade assignments on the ideas of the papers."""
 
 
 @course.command("build")
 def course_build() -> None:
-    """Writes both versions of every assignment into outputs/course, and grades the solutions."""
+    """Write both versions of every assignment into outputs/course, and grade the
+    solutions."""
     from .building import build_course
 
     for name, solution in build_course(BUILT):
@@ -38,12 +40,15 @@ def course_build() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
 def course_grade(assignment: str, notebooks: Sequence[Path]) -> None:
-    """Grades notebooks that students handed in; their functions run in the sandbox.
+    """Grade notebooks that students handed in; their functions run in the sandbox.
 
-    Beside the points: what each failed test expected and what came, as a file for each student, and
-    a table of all, in outputs/course-feedback/ASSIGNMENT.
-    A file's name is the student's, which decides the hidden data: hand-ins are ada.ipynb, ben.ipynb, …
-    The folder's is, where files have one name or the assignment's: ada/hw.ipynb, ben/hw.ipynb, …
+    The points are printed. A file for each student, with the expected and the actual
+    value of each failed test, and a table of all points are written to
+    outputs/course-feedback/ASSIGNMENT.
+
+    The student's name decides the hidden data. This name is the file's, as in
+    ada.ipynb, ben.ipynb, … If files share a name, or have the assignment's, the
+    student's name is the folder's, as in ada/hw.ipynb, ben/hw.ipynb, …
     """
     from .building import tests_of
     from .grading import grade, students, write_feedback

@@ -1,10 +1,10 @@
-"""Grades a submission: the student's functions run in the sandbox, otter's tests run in this
-process. For a failed test the student reads what was expected and what came.
+"""Grade a submission: the student's functions run in the sandbox, and otter's tests run
+in this process. The message of a failed test states the expected and the actual value.
 
-Only the functions that a submission defines are run, each call in a process of its own, and only
-plain data comes back. A submission therefore cannot reach the tests, and cannot return an object
-that equals everything. (otter's own `run` executes the whole notebook in the process that grades
-it.)
+Only the functions that a submission defines are run, each call in a process of its own,
+and only plain data comes back. A submission therefore cannot reach the tests, and
+cannot return an object that equals everything. (otter's own `run` executes the whole
+notebook in the process that grades it.)
 """
 
 import ast
@@ -27,23 +27,24 @@ from codestress.pipeline.notebooks import read_notebook
 from codestress.sandbox.executor import Executor, Limits, Outcome as Ending, Program
 
 PACKAGES = ("numpy", "scipy.optimize", "scipy.stats")
-"""Modules that graded functions may use, beside the standard library."""
+"""Modules that graded functions may use in addition to the standard library."""
 LIMITS = Limits(steps=5_000_000, cpu_s=20, wall_s=60.0, memory_bytes=1 << 30)
 PATIENCE_S = 900.0
-"""Largest number of seconds for all calls of a submission together, forty times what the slowest
-solution needs on a free machine; later calls are not tried."""
+"""Largest number of seconds for all calls of a submission together, forty times the
+need of the slowest solution on a free machine. Calls after that time are not tried."""
 JUPYTER = re.compile(
     r"^([ \t]*)(?:[%!?].*|[\w.]+\?+|[\w, ]+=[ \t]*[%!].*)$", re.MULTILINE
 )
-"""Lines of a cell that are no Python, but commands to Jupyter."""
+"""Pattern of lines of a cell that are commands to Jupyter, not Python."""
 COPIES = {"__MACOSX", ".ipynb_checkpoints"}
 """Names of folders in which tools keep copies of notebooks."""
 LONGEST_MESSAGE = 500
 """Largest number of characters in the message of a failed test, and in a remark."""
 CALLED = "__graded__"
 PLAIN = Path(__file__).with_name("called.txt").read_text("utf-8")
-"""Code appended to a submission, so that arrays and numpy's numbers come back from the sandbox as
-lists and numbers, whatever name of Python's the submission uses for something else."""
+"""Code appended to a submission that turns arrays and numpy's numbers into lists and
+numbers before they leave the sandbox. The code works even if the submission redefines
+Python's built-in names."""
 LONGEST = 120
 """Largest number of characters of a returned value in a message."""
 TOLD = f"""
@@ -53,14 +54,18 @@ def _told(expected, came):
 
 
 class CannotRun(Exception):
-    """Raised where a student's function did not return, or was not called because time was over."""
+    """Error for a student's function that did not return, or was not called because the
+    time was used up."""
 
 
 @dataclass
 class Graded:
-    """Result of grading a submission of one student: points got (`scores`) and possible
-    (`possible`), by question; `score` and `total` are their sums; `remarks` tell of what could not
-    be parsed or defined."""
+    """Result of grading one student's submission: the points (`scores`) and the
+    possible points (`possible`), each by question.
+
+    `score` and `total` are the sums of the two. `remarks` name parts that could not be
+    parsed or defined.
+    """
 
     student: str
     scores: dict[str, float] = field(default_factory=dict)
@@ -79,12 +84,12 @@ class Graded:
 
     @property
     def points(self) -> str:
-        """Points got and possible, in words."""
+        """The sums of points and of possible points, in words."""
         return f"{self.score:g} of {self.total:g} points"
 
     def in_words(self) -> str:
-        """Returns the points of all, remarks, and the points of each question with the messages of
-        its failed tests."""
+        """Return the result as text: the sum of points, the remarks, and the points of
+        each question with the messages of its failed tests."""
         lines = [f"{self.student}: {self.points}"]
         lines += [f"- {remark}" for remark in self.remarks]
         for question, possible in self.possible.items():
@@ -94,16 +99,23 @@ class Graded:
 
 
 class _Sandboxed:
-    """A submission in the sandbox, where its calls have `PATIENCE_S` together. Tests ask it for
-    what they need by `get`, as otter does: the student's name, or a stand-in for a function."""
+    """A submission whose functions run in the sandbox; its calls have `PATIENCE_S`
+    seconds together.
+
+    Tests ask it with `get`, as otter does, for the student's name or a stand-in for a
+    function.
+    """
 
     def __init__(self, executor: Executor, student: str, source: str) -> None:
         self._executor, self._student, self._source = executor, student, source
         self._left = PATIENCE_S
 
     def define(self) -> list[str]:
-        """Runs the definitions alone. Where they do not end, such as a value that loops for ever,
-        no call is tried, and a remark says so."""
+        """Run the submission's definitions alone, and return remarks.
+
+        If the definitions do not end, for example because of an endless loop, later
+        calls are not tried, and the one remark says so. Otherwise there is no remark.
+        """
         try:
             self._run("the notebook", Program(self._source))
         except CannotRun as error:
@@ -112,8 +124,12 @@ class _Sandboxed:
         return []
 
     def get(self, name: str, _: Any = None) -> Any:
-        """Returns the student's name for `STUDENT`, else a stand-in for the function of this
-        `name`: each call runs in the sandbox and returns plain data, or raises `CannotRun`."""
+        """Return the student's name if `name` is `STUDENT`, else a stand-in for the
+        submission's function of this name.
+
+        Each call of the stand-in runs in the sandbox and returns plain data, or raises
+        `CannotRun`.
+        """
         program = f"{self._source}\n{PLAIN.replace('{name}', name)}"
 
         def call(*arguments: Any, **keywords: Any) -> Any:
@@ -137,10 +153,13 @@ class _Sandboxed:
 
 
 def read_submission(path: Path) -> tuple[list[str], list[str]]:
-    """Returns the graded parts of the notebook at `path`, and remarks on cells that could not be
-    read, which are left out: the imports, definitions and assignments at the top level of its
-    cells, each as text. Their type hints are never evaluated. Raises `DataError` for a file that is
-    no notebook."""
+    """Return the texts of the graded parts of the notebook at `path`, and remarks on
+    cells that could not be read and are left out.
+
+    The parts are the imports, definitions and assignments at the top level of the
+    notebook's cells. Type hints are never evaluated. Raises `DataError` if the file is
+    not a notebook.
+    """
     kept, remarks = ["from __future__ import annotations"], list[str]()
     for number, cell in enumerate(read_notebook(path).cells, start=1):
         if cell["cell_type"] != "code":
@@ -157,8 +176,11 @@ def read_submission(path: Path) -> tuple[list[str], list[str]]:
 
 
 def _statements(source: str) -> list[ast.stmt]:
-    """Returns the statements of `source`, the text of a cell. If it does not parse, lines for
-    Jupyter (%, !, ?) do nothing; raises `SyntaxError` if it still does not."""
+    """Return the statements of `source`, the text of a cell. If the source does not
+    parse, lines with commands to Jupyter (%, !, ?) are replaced by `pass`.
+
+    Raises `SyntaxError` if the result does not parse either.
+    """
     try:
         return ast.parse(source).body
     except SyntaxError:
@@ -166,9 +188,13 @@ def _statements(source: str) -> list[ast.stmt]:
 
 
 def _kept(statement: ast.stmt) -> str:
-    """Returns the source of a statement as it is graded; empty for one that is left out (all but
-    functions, classes, assignments and allowed imports). The statement may need data or modules that
-    the sandbox lacks, so its error is raised only when what it defines is called."""
+    """Return the source of a statement in the form in which it is graded; empty for one
+    that is left out. Only functions, classes, assignments and allowed imports are kept.
+
+    The statement may need data or modules that the sandbox lacks. The statement's error
+    is therefore caught, and raised only by a call of the function or class that should
+    have been defined.
+    """
     failed = "pass"
     match statement:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
@@ -188,17 +214,21 @@ def _kept(statement: ast.stmt) -> str:
 
 
 def _allowed(module: str) -> bool:
-    """Whether graded functions may use the module of this name: one of the standard library, numpy
-    or scipy; imports of others would only take time."""
+    """Return whether graded functions may use the module of this name: one of the
+    standard library, numpy or scipy. Importing any other would only take time."""
     packages = {*sys.stdlib_module_names, "numpy", "scipy"} - {"__future__"}
     return module.partition(".")[0] in packages
 
 
 def grade(submission: Path, tests: Path, student: str) -> Graded:
-    """Returns, as `Graded`, the points of the notebook at `submission` in the tests of an
-    assignment (otter's files q1.py and so on in the folder `tests`), by question, with messages of
-    failed tests. `student`, a name, decides the tests' data. Raises `DataError` for missing or
-    damaged tests, or no notebook, and `CodestressError` without otter."""
+    """Return the points of the notebook at `submission` by question, with the messages
+    of failed tests.
+
+    `tests` is the folder of the assignment's tests (otter's files q1.py and so on).
+    `student`, a name, decides the tests' data. Raises `DataError` if tests are missing
+    or damaged or the submission is not a notebook, and `CodestressError` if otter is
+    not installed.
+    """
     files = visible(tests, "*.py")
     if not files:
         raise DataError(f"{tests}: no tests here; make course writes them")
@@ -221,16 +251,16 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
 
 
 def _failure(name: str, message: str) -> str:
-    """Returns the message of a failed test: its `name` and the last line of its error `message`, or
-    `failed` where this is blank."""
+    """Return the message of a failed test: its `name` and the last line of its error
+    `message`, or `failed` if the error message is blank."""
     lines = [line for line in message.strip().splitlines() if line.strip()]
     reason = lines[-1].strip() if lines else "failed"
     return f"{name}: {reason}"[:LONGEST_MESSAGE]
 
 
 class _Asserts(ast.NodeTransformer):
-    """Rewriter of a test's syntax tree: each `assert` gets a message that states the expected and
-    the actual value, after the assert's own message."""
+    """Transformer of a test's syntax tree that gives each `assert` a message with the
+    expected and the actual value. The assert's own message comes first."""
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         test = first = node.test
@@ -247,14 +277,14 @@ class _Asserts(ast.NodeTransformer):
 
 
 def telling(source: str) -> str:
-    """Returns the `source` of tests with rewritten asserts, whose messages state the expected and
-    the actual value."""
+    """Return the `source` of tests with rewritten asserts, whose messages state the
+    expected and the actual value (`_Asserts`)."""
     return TOLD + ast.unparse(_Asserts().visit(ast.parse(source))) + "\n"
 
 
 def otter(part: str) -> Any:
-    """Returns the module `part` of otter, which only courses need; raises `CodestressError` where
-    it is not installed."""
+    """Return the module `part` of otter, a package that only courses need. Raises
+    `CodestressError` if otter is not installed."""
     try:
         return import_module(f"otter.{part}")
     except ImportError:
@@ -278,9 +308,13 @@ def _otter_file(path: Path) -> Any:
 
 
 def students(paths: Sequence[Path], assignment: str) -> dict[Path, str]:
-    """Returns the student's name of each hand-in among `paths`, which hidden files and copies that
-    tools make are not: that of the file; the folder's, where several files have one name or that of
-    the `assignment`. Raises `DataError` for two hand-ins of one name."""
+    """Return a dict from the path of each hand-in among `paths` to the student's name.
+    Hidden files, and copies that tools make, are not hand-ins.
+
+    The name is that of the file, or that of its folder if several files have one name
+    or the file has that of the `assignment`. Raises `DataError` if two hand-ins have
+    one student's name.
+    """
     paths = [
         path for path in paths if path.name[0] != "." and COPIES.isdisjoint(path.parts)
     ]
@@ -297,13 +331,16 @@ def students(paths: Sequence[Path], assignment: str) -> dict[Path, str]:
 
 
 def write_feedback(folder: Path, assignment: str, results: Sequence[Graded]) -> Path:
-    """Writes into `folder` a file `STUDENT.md` for each of `results`, and `grades.csv` with a row
-    for each student and a column for each question; returns the path of `grades.csv`."""
+    """Write into `folder` a file `STUDENT.md` for each of `results`, and `grades.csv`;
+    return the path of `grades.csv`.
+
+    The table has a row for each student and a column for each question.
+    """
     rows = []
     for graded in results:
         page = f"# {assignment}\n\n{graded.in_words()}\n"
         write_whole(folder / f"{graded.student}.md", page)
-        # No formula to a spreadsheet.
+        # A quote keeps a spreadsheet from reading the name as a formula.
         quote = "'" if graded.student[:1] in "=+-@\t\r" else ""
         sums = {"points": graded.score, "of": graded.total}
         rows.append({"student": quote + graded.student, **graded.scores, **sums})

@@ -1,7 +1,8 @@
-"""Data of the assignments, different for every student, and reference results for the graders.
+"""Data of the assignments, different for every student, and reference results for the
+graders.
 
-Readers are simulated here, with curves that the grader knows: an interval can be compared with the
-true value.
+Readers (stand-ins for a model) are simulated here with curves that the grader knows, so
+an interval can be compared with the true value.
 """
 
 from __future__ import annotations
@@ -27,18 +28,22 @@ from codestress.validation import read_yaml
 PLACES = 11
 """Number of positions of the target in a context (Sense and Sensitivity, section 3.1)."""
 DEPTHS = (0.0, 0.15, 0.3)
-"""Relative loss of accuracy of simulated readers in the middle of a context, compared to the ends;
-a student's name selects one value."""
+"""Shares of the accuracy that simulated readers lose in the middle of a context,
+compared to the ends. A student's name selects one value."""
 
 
 Row = dict[str, Any]
-"""One answer or task as students see it, as a dict; each function that makes rows lists their keys.
-"""
+"""One answer or task as students see it: a dict whose keys the function that makes it
+lists."""
 
 
 def problems(student: str, count: int, purpose: str = "practice") -> list[Problem]:
-    """Returns `count` generated programs, at most half of the pool, in an order of one `student`'s
-    own. No program for practice is among those for another `purpose`, such as hidden tests."""
+    """Return `count` generated programs, at most half of the pool, in an order of the
+    `student`'s own.
+
+    One half of the pool is for practice, the other half for any other `purpose`, such
+    as hidden tests.
+    """
     drawn = generated_problems(POOL, seed=_seed(student, "problems", purpose))
     practice = purpose == "practice"
     half = [problem for problem in drawn if (problem.id[-1] in "02468") == practice]
@@ -46,12 +51,12 @@ def problems(student: str, count: int, purpose: str = "practice") -> list[Proble
 
 
 def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Row]:
-    """Returns three answers to each of `count` programs for one `student`, as dicts: a correct one
-    in one of the ways that models write, an incorrect one, and an exploit. Another `purpose`, such
-    as hidden tests, has other programs.
+    """Return three answers to each of `count` programs for one `student`: a correct
+    one, written as models write, an incorrect one, and an exploit. Another `purpose`
+    than practice, such as hidden tests, has other programs.
 
-    Keys: code, function, arguments, expected (the output); text: the model's text; kind: `right`,
-    `wrong`, or the name of an exploit (`EXPLOITS`).
+    Keys: code, function, arguments, expected (the output); text: the model's text;
+    kind: `right`, `wrong`, or the name of an exploit (`EXPLOITS`).
     """
     random = rng(_seed(student, "answers", purpose))
     rows: list[Row] = []
@@ -62,7 +67,7 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
         asked["arguments"] = problem.arguments
         right = asked["expected"] = problem.output
         output = parse_literal(right).value
-        # The same value, written otherwise; not within a text.
+        # Write the same value differently, unless a text in it would change.
         if "'" not in right:
             right = right.replace(", ", ",  ")
         values = {"right": right, "wrong": repr(corrupted(output))}
@@ -75,24 +80,24 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
 
 CONTENT = read_yaml(Path(__file__).with_name("answers.yaml"))
 EXPLOITS: dict[str, str] = CONTENT["exploits"]
-"""Exploits by name: answers that try to pass without stating what the call returns. `asked` is the
-problem, `deep` 5,000 brackets in each other."""
+"""Exploits by name: templates of answers that try to pass without stating the value of
+the call. In a template, `asked` is the problem, and `deep` 5,000 nested brackets."""
 
 
 def exploit(name: str, problem: Problem) -> str:
-    """Returns the text that the exploit `name` (a key of `EXPLOITS`) gives as the answer to
-    `problem`, to pass a lax scorer without solving it."""
+    """Return the answer to `problem` that the exploit `name` (a key of `EXPLOITS`)
+    makes. The answer would pass a lax scorer without solving the problem."""
     return EXPLOITS[name].format(asked=problem, deep="[" * 5000 + "]" * 5000)
 
 
 STYLES: list[str] = CONTENT["styles"]
-"""Texts of an answer to a problem between tags (CodeCrash, appendix D), each in a way that models
-write. `asked` is the problem."""
+"""Templates of an answer between tags (CodeCrash, appendix D), each in a way that
+models write. In a template, `asked` is the problem, and `value` the answer's value."""
 
 
 def corrupted(value: object) -> object:
-    """Returns a similar but different value: of another type, or slightly changed; its `repr` for a
-    type without a rule."""
+    """Return a similar but different value: of another type, or slightly changed. The
+    result is the `repr` for a type without a rule of its own."""
     alike: dict[type, Any] = {
         bool: int,
         int: float,
@@ -105,20 +110,22 @@ def corrupted(value: object) -> object:
 
 
 def published_scorer(row: Row, answer: str) -> bool:
-    """Whether the text `answer` passes the rule of published harnesses: the answer is pasted behind
-    `assert` and run in the sandbox. `row` is one of the dicts that `answers` returns (program, call
-    and output)."""
+    """Return whether the text `answer` passes the rule of published harnesses: the
+    answer is pasted after `assert` and run in the sandbox. `row` is one of the dicts
+    that `answers` returns."""
     return _accepted(row, answer, "reference")
 
 
 def strict_scorer(row: Row, answer: str) -> bool:
-    """Whether the text `answer` passes the kit's rule: a literal of the same value and type as the
-    expected output in `row`, one of the dicts that `answers` returns."""
+    """Return whether the text `answer` passes the kit's rule: a literal with the same
+    value and type as the expected output in `row`. `row` is one of the dicts that
+    `answers` returns."""
     return _accepted(row, answer, "strict")
 
 
 def _accepted(row: Row, answer: str, rule: Rule) -> bool:
-    """Whether the text `answer` passes `rule` as the output of the call in `row`."""
+    """Return whether the text `answer` passes the scoring rule `rule` as the output of
+    the call in `row`."""
     asked = (row[name] for name in ("code", "function", "arguments", "expected"))
     given = Answer(Problem("course", *asked), answer)
     executor = shared_executor() if rule == "reference" else None
@@ -132,12 +139,13 @@ def place_answers(
     depth: float | None = None,
     purpose: str = "practice",
 ) -> list[Row]:
-    """Returns the answers of a simulated reader to `count` problems at each of 11 positions in a
-    context, as dicts in random order. Keys: problem (from 0), place (0 to 10), right (1 or 0).
+    """Return the answers of a simulated reader to `count` problems at each of 11
+    positions in a context, as dicts in random order. Keys: problem (from 0), place (0
+    to 10), right (1 or 0).
 
-    Accuracy drops in the middle by the share `depth`; if that is None, by a value of `DEPTHS` that
-    `student` and `purpose` select. Some problems are easier than others, so answers to one problem
-    are dependent.
+    The accuracy drops in the middle by the share `depth`. If `depth` is None, `student`
+    and `purpose` select a value of `DEPTHS`. Some problems are easier than others, so
+    answers to one problem are dependent.
     """
     if depth is None:
         depth = float(rng(_seed(student, "depth", purpose)).choice(DEPTHS))
@@ -156,8 +164,8 @@ def place_answers(
 
 
 def decay_truth(student: str, purpose: str = "practice") -> tuple[float, float, float]:
-    """Returns height, rate and floor of the simulated decay, drawn for one `student` and `purpose`:
-    accuracy is floor + height * exp(-rate * share of removed lines)."""
+    """Return height, rate and floor of the simulated decay, drawn for one `student` and
+    `purpose`. The accuracy is floor + height * exp(-rate * share of removed lines)."""
     random = rng(_seed(student, "decay", purpose))
     floor = random.uniform(0.02, 0.15)
     height = random.uniform(0.6, 0.8)
@@ -171,10 +179,13 @@ def removal_answers(
     truth: tuple[float, float, float] | None = None,
     purpose: str = "practice",
 ) -> list[Row]:
-    """Returns answers of a simulated reader to `count` problems with a growing share of their lines
-    removed (Sense and Sensitivity, section 3.4), as dicts. Keys: problem, removed (the share),
-    right (1 or 0). `truth` is the height, rate and floor of the decay, else those of `decay_truth`
-    for `student` and `purpose`."""
+    """Return answers of a simulated reader to `count` problems with a growing share of
+    their lines removed (Sense and Sensitivity, section 3.4). Keys of each dict:
+    problem, removed (the share, 0 to 1), right (1 or 0).
+
+    `truth` is the height, rate and floor of the decay; by default the result of
+    `decay_truth` for `student` and `purpose`.
+    """
     height, rate, floor = truth or decay_truth(student, purpose)
     random = rng(_seed(student, "removal", purpose, height, rate, floor))
     rows = []
@@ -183,7 +194,7 @@ def removal_answers(
         shift = random.normal(0, 0.06)
         for removed in range(lines + 1):
             share = removed / lines
-            # A chance below 0 or above 1 decides like 0 or 1.
+            # A chance below 0 or above 1 has the effect of 0 or 1.
             chance = floor + height * math.exp(-rate * share) + shift
             row: Row = {"problem": problem, "removed": round(share, 4)}
             row["right"] = int(random.random() < chance)
@@ -192,14 +203,16 @@ def removal_answers(
 
 
 def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> list[Row]:
-    """Returns `count` programs with one fault of Fault Localizability's Table I each, as dicts, for
-    one `student` and `purpose`, with wrong labels like most of a public set: the label is a line of
-    the original text, but the shown text was printed anew from the syntax tree.
+    """Return up to `count` programs, each with one fault of Fault Localizability's
+    Table I, with labels that are wrong like most in a public data set.
 
-    Keys: original: the program with comments and blank lines, before the fault; shown: the text
-    shown to the model, with the fault; correct: the text without the fault, printed anew; label:
-    the published line of the fault, from 1; calls: calls to try. Fewer than `count` where too few
-    programs take a fault.
+    A label is a line of the original text, but the shown text was printed again from
+    the syntax tree. The programs are drawn for one `student` and `purpose`. There are
+    fewer than `count` if too few programs can take a fault.
+
+    Keys: original: the program with comments and blank lines, before the fault; shown:
+    the text shown to the model, with the fault; correct: the text without the fault,
+    printed again; label: the published line of the fault, from 1; calls: calls to try.
     """
     random = rng(_seed(student, "faults", purpose))
     rows: list[Row] = []
@@ -208,7 +221,7 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
             break
         original = _with_comments(problem.code, random)
         sites = fault_sites(original, "python")
-        # An inserted return would move the lines.
+        # A misplaced return is an added line, which would move the lines after it.
         inline = [site for site in sites if site.kind != "MisplacedReturn"]
         if not inline:
             continue
@@ -223,8 +236,8 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
 
 
 def _with_comments(code: str, random: np.random.Generator) -> str:
-    """Returns the program `code` with added comments and blank lines, which printing from the
-    syntax tree drops."""
+    """Return the program `code` with added comments and blank lines, which printing
+    from the syntax tree removes."""
     lines: list[str] = []
     for number, line in enumerate(code.split("\n")):
         if number and random.random() < 0.6:
@@ -240,14 +253,17 @@ _REMARKS = ("", "{indent}# see the notes of the last review", "{indent}# as befo
 def retrievals(
     student: str, count: int = 12, lines: int = 16, purpose: str = "practice"
 ) -> list[Row]:
-    """Returns the results of the kit's own transformer on `count` requests to repeat a line of a
-    block of `lines` lines by its key, as dicts, drawn for one `student` and `purpose`; unlike the
-    simulated readers, this model is real, and very small.
+    """Return the results of the kit's own transformer on `count` requests to repeat a
+    line of a block by its key. The block has at most `lines` lines.
 
-    Keys: tokens (texts); lines: for each token its line in the block, from 0, -1 outside the block;
-    count: number of lines in the block; target: the requested line, from 0; weights: attention of
-    the last position before the model wrote that line, layers by heads by tokens; right: whether
-    the line was then written to the character.
+    The requests are drawn for one `student` and `purpose`. Unlike the simulated
+    readers, this model is real, and very small.
+
+    Keys: tokens (texts); lines: for each token the line of the block that contains it,
+    from 0, or -1 outside the block; count: number of lines in the block; target: the
+    requested line, from 0; weights: attention weights of the last position before the
+    model wrote that line, layers by heads by tokens; right: whether the model then
+    wrote the line to the character.
     """
     from codestress.nano.model import Nano
 
@@ -278,8 +294,8 @@ def retrievals(
 
 
 def _request(block: Sequence[str], key: str) -> str:
-    """Returns the text that asks the model for the line of `block` with `key`, up to this key in
-    its answer."""
+    """Return the text that asks the model for the line of `block` with `key`, up to and
+    including this key in the model's answer."""
     from codestress.nano.configuration import chatml
 
     asked = {"key": key, "code_block": "\n".join(block)}
@@ -290,7 +306,8 @@ def _request(block: Sequence[str], key: str) -> str:
 
 
 def _line_numbers(block: Sequence[str], text: str) -> list[int]:
-    """Returns for each place of `text`, and more behind its end, the line of `block` there, or -1."""
+    """Return, for each character of `text`, the index of the line of `block` that
+    contains it, or -1. The list is longer than the text."""
     numbers = [-1] * text.index(block[0])
     for number, line in enumerate(block):
         numbers += [*[number] * len(line), -1]
@@ -298,8 +315,9 @@ def _line_numbers(block: Sequence[str], text: str) -> list[int]:
 
 
 def outcomes(code: str, calls: Sequence[str]) -> list[str]:
-    """Returns the outcome of each of `calls` (texts) of the program `code`, as text: the value's
-    literal, or how the call ended (`raised: …`). The calls run in the sandbox."""
+    """Return the outcome of each of `calls` (texts) of the program `code`, as text: the
+    value's literal, or how the call ended (`raised: …`). The calls run in the sandbox.
+    """
     texts = []
     programs = [Program(code, call=call) for call in calls]
     for done in shared_executor().run(programs):
@@ -311,18 +329,24 @@ def outcomes(code: str, calls: Sequence[str]) -> list[str]:
 
 
 def line_of_fault(task: Row) -> int:
-    """Returns the number, from 1, of the only line in which the shown program of `task` (one of
-    `fault_tasks`) differs from the correct one. Raises `ValueError` where not exactly one line
-    differs, or the numbers of lines do."""
+    """Return the number, from 1, of the only line in which the shown program of `task`
+    differs from the correct one. `task` is one of `fault_tasks`.
+
+    Raises `ValueError` if not exactly one line differs, or the programs have different
+    numbers of lines.
+    """
     pairs = zip(task["correct"].split("\n"), task["shown"].split("\n"), strict=True)
     [line] = [number for number, (was, now) in enumerate(pairs, start=1) if was != now]
     return line
 
 
 def oracle_ceiling(tasks: Sequence[Row], tolerance: int) -> list[float | None]:
-    """Returns the share of `tasks` (`fault_tasks`) whose label is within `tolerance` lines of the
-    fault, the score of a perfect model: a list of four values, by the quarter of the program that
-    holds the fault; None for a quarter without faults."""
+    """Return the shares of `tasks` (`fault_tasks`) whose label is within `tolerance`
+    lines of the fault, for each quarter of the program that holds the fault.
+
+    A share is the score of a perfect model. The list has four values, each from 0 to 1,
+    or None for a quarter without faults.
+    """
     quarters: list[list[bool]] = [[], [], [], []]
     for task in tasks:
         line = line_of_fault(task)
@@ -332,6 +356,6 @@ def oracle_ceiling(tasks: Sequence[Row], tolerance: int) -> list[float | None]:
 
 
 def _seed(student: str, *names: str | float) -> int:
-    """Returns the seed of one `student`'s own draws of what `names` say; capitals and spaces around
-    the student's name do not matter."""
+    """Return the seed for one `student`'s draws of the purpose that `names` state.
+    Capitals and surrounding spaces of the student's name do not matter."""
     return int(rng(0, "course", student.strip().casefold(), *names).integers(2**62))

@@ -1,1 +1,1 @@
-"""Widgets of the notebooks in notebooks/explore: controls of parameters and factors, and their views."""
+"""Widgets of the notebooks in notebooks/explore: controls of parameters and factors, and views."""

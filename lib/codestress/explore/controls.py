@@ -1,4 +1,5 @@
-"""Widgets that control the parameters of an artefact and the factors of its trials."""
+"""Widgets that control the parameters of an artefact and the factors of its trials (the
+experimental conditions of each trial)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -19,28 +20,29 @@ from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resol
 from codestress.types import Scalar, Trial, Trials
 
 ACROSS = 32
-"""Characters in a line of a text field, which has as many lines as its value needs."""
+"""Number of characters in a line of a text field, which has as many lines as its value
+needs."""
 WORKING = "<p role='status'><progress></progress> working …</p>"
 
 
 def control(
     kind: type[widgets.Widget], description: str, **more: Any
 ) -> widgets.Widget:
-    """Returns a widget of the class `kind` as wide as its column, labelled `description`; `more`
-    are further keyword arguments of the class."""
+    """Return a widget of the class `kind`, as wide as its column, labelled
+    `description`. `more` are further keyword arguments of the class."""
     layout, style = widgets.Layout(width="auto"), {"description_width": "7rem"}
     return kind(description=description, layout=layout, style=style, **more)
 
 
 def dropdown(description: str, options: Iterable[Any], **more: Any) -> widgets.Dropdown:
-    """Returns a dropdown list labelled `description`. Each of `options` is a value, or a pair of
-    shown text and value; `more` are further keyword arguments of the widget."""
+    """Return a dropdown list labelled `description`. Each of `options` is a value, or a
+    pair (shown text, value); `more` are further keyword arguments of the widget."""
     return control(widgets.Dropdown, description, options=list(options), **more)
 
 
 def artefact_chooser(value: str) -> widgets.Dropdown:
-    """Returns a dropdown list of all artefacts that ask models (tables, figures and other results
-    that the kit builds) with their titles, in which the name `value` is chosen."""
+    """Return a dropdown list of all artefacts (figures and tables) that ask models,
+    with their titles. The artefact with the name `value` is selected."""
     options = []
     for name in artefact_names():
         file = read_artefact(name)
@@ -52,8 +54,8 @@ def artefact_chooser(value: str) -> widgets.Dropdown:
 def side_by_side(
     controls: Sequence[widgets.Widget], views: Sequence[widgets.Widget]
 ) -> widgets.Box:
-    """Returns a box with two groups of widgets, `controls` and the `views` that they change: side
-    by side on wide screens, controls above the views on a phone."""
+    """Return a box with two groups of widgets, `controls` and the `views` that they
+    change: side by side on wide screens, controls above the views on a phone."""
     columns = []
     for children, flex in ((controls, "1 1 300px"), (views, "3 1 520px")):
         layout = widgets.Layout(flex=flex, min_width="0", overflow="visible")
@@ -68,9 +70,12 @@ def side_by_side(
 
 
 def parameter_controls(artefact: Artefact) -> list[widgets.Widget]:
-    """Returns a control for each parameter of `artefact` except the parameter `artefact`, named
-    after it and set to its value: a box to tick, a list of the values that the parameter's schema
-    allows, or a text field with YAML, as behind `--set` on the command line."""
+    """Return a control for each parameter of `artefact` but the parameter `artefact`,
+    labelled with its name and set to its value.
+
+    A control is a box to tick, a list of the values that the parameter's schema allows,
+    or a text field with YAML, as after `--set` on the command line.
+    """
     fields = artefact.parameters.model_json_schema()["properties"]
     controls = []
     for name, value in artefact.parameters.model_dump(exclude={"artefact"}).items():
@@ -88,8 +93,8 @@ def parameter_controls(artefact: Artefact) -> list[widgets.Widget]:
 
 
 def settings_in(controls: Iterable[widgets.Widget]) -> tuple[str, ...]:
-    """Returns PARAMETER=VALUE for each of `controls` that `parameter_controls` made, each value as
-    YAML."""
+    """Return PARAMETER=VALUE, with the value as YAML, for each of `controls`, which
+    `parameter_controls` made."""
     settings = []
     for box in controls:
         is_text = isinstance(box, widgets.Textarea)
@@ -99,7 +104,7 @@ def settings_in(controls: Iterable[widgets.Widget]) -> tuple[str, ...]:
 
 
 def _yaml(value: Any) -> str:
-    """Returns `value` as YAML on one line, however long."""
+    """Return `value` as YAML on one line of any length."""
     return yaml.safe_dump(value, default_flow_style=True, width=10**6).split("\n")[0]
 
 
@@ -109,22 +114,25 @@ def opened(
     models: tuple[str, ...] = (),
     settings: tuple[str, ...] = (),
 ) -> Artefact:
-    """Returns the artefact `name` with the settings of the profile `profile`, as the command line
-    makes it; `models` and `settings` (PARAMETER=VALUE), if any, replace the profile's. Raises
-    `ParameterError` for a wrong setting."""
+    """Return the artefact `name` with the settings of the profile `profile`, resolved
+    as on the command line.
+
+    `models` and `settings` (PARAMETER=VALUE), if any, replace the profile's. Raises
+    `ParameterError` for a wrong setting.
+    """
     [artefact] = resolve([name], profile, Overrides(models, settings))
     return artefact
 
 
 def factors_of(trial: Trial) -> dict[str, Scalar]:
-    """Returns the problem of `trial` under the name `problem`, and its factors by name, as a
-    dictionary."""
+    """Return a dict with the problem of `trial`, under the name `problem`, and its
+    factors by name."""
     return {"problem": trial.problem, **trial.factors}
 
 
 def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scalar]]:
-    """Returns, for each name in the dictionaries `rows`, its different values in the order in which
-    they occur."""
+    """Return a dict from each name in the dictionaries `rows` to its different values,
+    in the order in which they occur."""
     distinct: dict[str, dict[Scalar, None]] = {}
     for row in rows:
         for name, value in row.items():
@@ -133,9 +141,12 @@ def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scala
 
 
 def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:
-    """Returns dropdown lists by name, for the problem and each factor that has more than one value
-    among `trials`. Each offers the values in the order in which they occur; a factor that some
-    trials lack can be `None`."""
+    """Return a dict from name to dropdown list, for the problem and each factor that
+    has more than one value among `trials`.
+
+    A list offers the values in the order in which they occur, and `None` if some trials
+    lack the factor.
+    """
     controls = {}
     rows = list(map(factors_of, trials.items))
     for name, values in values_by_name(rows).items():
@@ -150,9 +161,12 @@ def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:
 def nearest_trial(
     trials: Trials, wanted: Mapping[str, Scalar], first: str = "problem"
 ) -> int:
-    """Returns the index in `trials` of the trial that agrees best with the values in `wanted` (by
-    name): first on the factor `first`, then on the problem, then on as many others as possible. Of
-    equals, the first."""
+    """Return the index in `trials` of the trial that agrees best with the values in
+    `wanted` (a mapping from name to value).
+
+    Agreement on the factor `first` counts most, then agreement on the problem, then the
+    number of other factors that agree. Of equally good trials, the first is returned.
+    """
     weights = {"problem": len(wanted), first: 2 * len(wanted)}
 
     def agreement(index: int) -> int:
@@ -166,16 +180,19 @@ def nearest_trial(
 
 
 class Questions(widgets.VBox):  # type: ignore[misc]
-    """Widget with controls for the factors of trials, which choose one trial. `touched` is called
-    when a person changes a control. There are no controls until `of` is called."""
+    """Widget with controls for the factors of trials, which select one trial. `touched`
+    is called when a person changes a control.
+
+    There are no controls until `of` is called.
+    """
 
     def __init__(self, touched: Callable[[], None]) -> None:
         super().__init__()
         self.touched, self.trials = touched, NOTHING
 
     def of(self, trials: Trials) -> None:
-        """Replaces the controls by those for the problem and the factors of `trials`, unless these
-        are the trials that the controls are for."""
+        """Replace the controls with those for the problem and the factors of `trials`.
+        Do nothing if the controls are for the same `Trials` object already."""
         if trials is self.trials:
             return
         self.trials, self.controls = trials, factor_controls(trials)
@@ -190,11 +207,14 @@ class Questions(widgets.VBox):  # type: ignore[misc]
             self.touched()
 
     def _choose(self, first: str) -> None:
-        """Chooses the trial that agrees best with the controls, above all with that of the factor
-        `first`, and sets all controls to the trial's values, so that they describe its prompt."""
+        """Select the trial that agrees best with the controls, above all on the factor
+        `first`, and set all controls to this trial's values.
+
+        So the controls always describe the selected trial's prompt.
+        """
         wanted = {name: box.value for name, box in self.controls.items()}
         self.index = nearest_trial(self.trials, wanted, first)
-        """Index, among the trials given to `of`, of the chosen one."""
+        """Index of the selected trial among the trials given to `of`."""
         factors = factors_of(self.trials.items[self.index])
         self.settling = True
         for name, box in self.controls.items():
@@ -203,15 +223,18 @@ class Questions(widgets.VBox):  # type: ignore[misc]
 
 
 def on_change(controls: Sequence[widgets.Widget], act: Callable[[], None]) -> None:
-    """Makes `act` be called whenever any of `controls` changes its value."""
+    """Call `act` from now on whenever any of `controls` changes its value."""
     for box in controls:
         box.observe(lambda _change: act(), names="value")
 
 
 def showing(pane: widgets.HTML, act: Callable[[], str]) -> Callable[..., None]:
-    """Returns a function that shows the HTML that `act` returns in `pane`, or, if `act` raises
-    `CodestressError` or `yaml.YAMLError`, the error's message as a paragraph. After a second,
-    `pane` shows a progress bar until `act` returns."""
+    """Return a function that calls `act` and shows the returned HTML in `pane`.
+
+    If `act` raises `CodestressError` or `yaml.YAMLError`, `pane` shows the error's
+    message as a paragraph. If `act` takes more than a second, `pane` shows a progress
+    bar until it returns.
+    """
 
     def show(*_: object) -> None:
         slow = Timer(1, setattr, (pane, "value", WORKING))
@@ -235,8 +258,8 @@ def follow(
     pane: widgets.HTML,
     act: Callable[[], str],
 ) -> None:
-    """Empties `boxes` and shows the HTML that `act` returns in `pane` (for an error, as `showing`
-    does), now and whenever another artefact is chosen in `chooser`."""
+    """Empty `boxes` and show the HTML that `act` returns in `pane`, now and whenever
+    another artefact is selected in `chooser`. Errors are shown as by `showing`."""
 
     def choose() -> None:
         for box in boxes:
@@ -247,7 +270,7 @@ def follow(
     on_change([chooser], choose)
     if get_ipython() is None:
         choose()
-    else:  # `pane` alone, since the widget that holds it is shown only when it is complete
+    else:  # show `pane` alone: the whole widget is shown only when it is complete
         display(pane)
         choose()
         clear_output(wait=True)

@@ -1,5 +1,5 @@
-"""Live figures: accuracies of stored responses over any factor, and a decay that is fitted while
-its data are moved."""
+"""Live figures: accuracies of stored responses over any factor of the trials, and a
+fitted decay whose data a person can move."""
 
 import base64
 import io
@@ -39,9 +39,9 @@ from .controls import (
 )
 
 RANGES = 12
-"""Number of ranges into which a numeric factor with more values is cut."""
+"""Number of ranges into which a numeric factor with more values is divided."""
 NAMED = 24
-"""Largest number of places or series that have names and intervals."""
+"""Largest number of places or series that are drawn with names and intervals."""
 
 
 FACTORS = (
@@ -73,14 +73,19 @@ def factors_in(answers: pd.DataFrame) -> list[str]:
 
 
 def is_number(values: pd.Series) -> bool:
-    """Whether all `values` are numbers, with none missing, so that they can have an axis."""
+    """Return whether all `values` are numbers, with none missing, so that they can have
+    an axis."""
     return values.dtype.kind in "iuf" and bool(values.notna().all())
 
 
 def grouped(values: pd.Series, most: int) -> pd.Series:
-    """Returns the group of each of `values`: the value itself, or `none` where it is missing. Of
-    more than `most` different numbers it is the range of equal width in which the number lies,
-    named by the smallest and largest value there, in ascending order."""
+    """Return the group of each of `values`: the value itself, or `none` if it is
+    missing.
+
+    More than `most` different numbers are grouped into `most` ranges of equal width. A
+    range is named after the smallest and the largest value in it; ranges are in
+    ascending order.
+    """
     if not is_number(values):
         return values.astype(object).where(values.notna(), "none")
     if values.nunique() <= most:
@@ -133,7 +138,8 @@ def share_figure(frame: pd.DataFrame, x: str, line: str) -> Figure:
 
 
 def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool) -> bool:
-    """Draws the series of `shares`, and returns whether they are too many for colours."""
+    """Draw the series of `shares`, with lines if `joined`, and return whether they are
+    too many for colours."""
     series = shares["label"].nunique()
     if max(series, shares["place"].nunique()) > NAMED:
         style = ".-" if joined else "."
@@ -152,8 +158,8 @@ def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool) -> bool:
 
 
 def picture(figure: Figure, alt: str) -> str:
-    """Returns an HTML image element that shows `figure` as SVG; `alt` is its description in
-    words."""
+    """Return an HTML image element that shows `figure` as SVG; `alt` is its description
+    in words."""
     content = io.BytesIO()
     figure.savefig(content, format="svg")
     data = base64.b64encode(content.getvalue()).decode()
@@ -161,8 +167,11 @@ def picture(figure: Figure, alt: str) -> str:
 
 
 def live_figure(artefact: str, profile: str) -> widgets.Widget:
-    """Returns a widget that draws the stored accuracies of a chosen artefact over one or two chosen
-    factors. It begins with `artefact`, with the settings of `profile`."""
+    """Return a widget that draws the stored accuracies of a selected artefact over one
+    or two selected factors.
+
+    The widget begins with `artefact`, with the settings of `profile`.
+    """
     chooser = artefact_chooser(artefact)
     axes, pane = widgets.VBox(), widgets.HTML()
 
@@ -195,9 +204,9 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
 def fit_of(
     x: Sequence[float], shares: Sequence[float], asked: int, *, floor: bool
 ) -> ExponentialFit:
-    """Returns the exponential decay fitted to `shares` (0 to 1) at the places `x`, as if each share
-    came from `asked` answers; with `floor`, the level to which it decays is fitted too, else it is
-    0."""
+    """Return the exponential decay fitted to `shares` (0 to 1) at the values `x`, as if
+    each share came from `asked` answers. With `floor`, the floor is fitted too, else it
+    is 0."""
     # A row for each problem: at each place, the share of them is right. The band is that of counts.
     right = 1.0 * (np.arange(asked)[:, None] < np.round(np.asarray(shares) * asked))
     places, rng = np.asarray(x, dtype=float), np.random.default_rng(0)
@@ -206,21 +215,24 @@ def fit_of(
 
 
 class DraggablePoints(anywidget.AnyWidget):
-    """Widget of shares `y` (0 to 1) at `x` (not negative) with the fitted curve; mouse and arrow
-    keys change `y`."""
+    """Widget with points of shares `y` (0 to 1) at `x` (not negative) and the fitted
+    curve. Mouse and arrow keys change `y`."""
 
     _esm = Path(__file__).with_name("points.js")
     x = traitlets.List(traitlets.Float()).tag(sync=True)
     y = traitlets.List(traitlets.Float()).tag(sync=True)
     curve: traitlets.List[list[float]] = traitlets.List().tag(sync=True)
-    """Rows of x, fitted share, lower and upper end of the band."""
+    """Rows of x, fitted share, and lower and upper edge of the band."""
     fitted = traitlets.List(traitlets.Float()).tag(sync=True)
-    """Fitted shares at `x`; the residuals to `y` are drawn below."""
+    """Fitted shares at `x`; their residuals to `y` are drawn below the points."""
 
 
 def fit_explorer() -> widgets.Widget:
-    """Returns a widget with draggable points of a decay; fitted curve, band and residuals follow in
-    the same chart. A slider changes the number of answers that each point counts as."""
+    """Return a widget with draggable points of a decay, whose fitted curve, band and
+    residuals follow in the same chart.
+
+    A slider changes the number of answers that each point stands for.
+    """
     x = [0.0, 1.0, 2.0, 4.0, 6.0, 8.0, 12.0]
     points = DraggablePoints(
         x=x,
@@ -248,8 +260,8 @@ def fit_explorer() -> widgets.Widget:
 
 
 def described(fit: ExponentialFit) -> str:
-    """Returns in words the parameters of `fit`: height, rate and half-life with intervals, floor
-    and R²."""
+    """Return the parameters of `fit` in words: height, rate and half-life with
+    intervals, floor and R²."""
     if not fit.items:
         return "No decay fits."
     height, rate, half = (

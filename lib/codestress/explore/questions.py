@@ -1,5 +1,5 @@
-"""Widgets for single trials of an artefact: its prompt, a new request, its responses, and two
-conditions side by side."""
+"""Widgets for single trials of an artefact: the prompt, a new request, the responses,
+and two conditions side by side."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -46,9 +46,12 @@ def prompt_html(
     beside: Prompt | None = None,
     factors: Mapping[str, Scalar] | None = None,
 ) -> str:
-    """Returns the messages of `prompt` as HTML, below its `factors` by name, with counts of
-    characters and tokens. With another prompt as `beside`, a bar and a background mark the lines
-    that `beside` lacks."""
+    """Return the messages of `prompt` as HTML, below its `factors` by name, with counts
+    of characters and tokens.
+
+    If another prompt is passed as `beside`, a bar and a background mark the lines that
+    `beside` lacks.
+    """
     texts = [message.content for message in beside.messages] if beside else []
     before = set("\n".join(texts).split("\n"))
     messages, changed = [], 0
@@ -67,16 +70,20 @@ def prompt_html(
 
 @cache
 def _views() -> Any:
-    """Returns the macros of views.html, the templates of prompts and answers as HTML, which escape
-    all text."""
+    """Return the macros of views.html, which render prompts and answers as HTML and
+    escape all text."""
     text = Path(__file__).with_name("views.html").read_text("utf-8")
     return page_environment().from_string(text).module
 
 
 def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
-    """Returns a widget that shows the prompt of a chosen trial of a chosen artefact, with
-    parameters to set, as a model gets it; lines that the first trial's prompt lacks are marked. It
-    begins with `artefact`, with the settings of `profile`."""
+    """Return a widget that shows the prompt of a selected trial of a selected artefact,
+    as a model gets it, with parameters that can be changed.
+
+    Lines that the baseline's prompt lacks are marked. The baseline is the trial of the
+    same problem with the first value of each factor. The widget begins with `artefact`,
+    with the settings of `profile`.
+    """
     chooser = artefact_chooser(artefact)
     knobs, pane = widgets.VBox(), widgets.HTML()
     apply = widgets.Button(description="apply parameters", tooltip="makes new trials")
@@ -110,23 +117,27 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
 
 
 def built(name: str, profile: str) -> Results:
-    """Returns the scored responses of the artefact `name`, with the settings of the profile
-    `profile`, from the store. Raises `IncompleteError`, which states what to build first, if a
-    response is missing."""
+    """Return the scored responses of the artefact `name`, with the settings of the
+    profile `profile`, from the store. Raises `IncompleteError`, which says what to
+    build first, if a response is missing."""
     return answers_of(opened(name, profile))
 
 
 def answer_html(results: Results, number: int) -> str:
-    """Returns the answer in row `number` (from 0) of `results` as HTML: outcome by the strict rule,
-    extracted answer, completion, last message of the prompt, and factors."""
+    """Return the answer in row `number` (from 0) of `results` as HTML: outcome under
+    the strict rule, extracted answer, completion, last message of the prompt, and
+    factors."""
     answer = results.answers.iloc[number].to_dict()
     return str(_views().answer_view(explained(results, answer, "strict")))
 
 
 class _Answers:
-    """Stored answers of one artefact with their factors and strict outcomes, controls that list them,
-    with filters, and the chosen answer in `pane`, on request beside its counterpart. Raises
-    `IncompleteError` when made if a response is missing."""
+    """Stored answers of one artefact with their factors and strict outcomes, and the
+    controls that filter and list them.
+
+    The selected answer is shown in `pane`, on request beside its counterpart
+    (`counterpart`). Raises `IncompleteError` when created if a response is missing.
+    """
 
     def __init__(self, artefact: str, profile: str, pane: widgets.HTML) -> None:
         self.results = built(artefact, profile)
@@ -143,7 +154,7 @@ class _Answers:
         self.factors = [name for name in self.filters if name != "outcome"]
         self.beside = dropdown("beside", [("nothing", ()), *self.pairs()])
         self.chosen = control(widgets.Select, "", rows=10)
-        self.chosen.layout.height = "14rem"  # also where its lines wrap
+        self.chosen.layout.height = "14rem"  # the same if its lines wrap
         if "incorrect" in self.values["outcome"] and "outcome" in self.filters:
             self.filters["outcome"].value = "incorrect"
         self.fill()
@@ -153,8 +164,8 @@ class _Answers:
         self.children = (wrapped, *self.filters.values(), self.beside, self.chosen)
 
     def pairs(self) -> list[tuple[str, tuple[str, Scalar]]]:
-        """Returns, for every factor of the trials that has a filter and each of its values, a pair
-        of label and (factor, value)."""
+        """Return a pair (label, (factor, value)) for each value of each factor of the
+        trials that has a filter."""
         pairs = []
         for name in self.factors:
             if name in self.results.questions.items[0].factors:
@@ -163,15 +174,15 @@ class _Answers:
         return pairs
 
     def line(self, number: int) -> str:
-        """Returns the line in the list of answer number `number`: its outcome, the values that tell
-        it apart, and its sample's number, from 1."""
+        """Return the text of answer `number` in the list: its outcome, the values of
+        the filtered factors, and the number of its sample, from 1."""
         row = self.rows[number]
         values = ", ".join(str(row[name]) for name in self.factors if name in row)
         return f"{row['outcome']}: {values}, {row['sample'] + 1}"
 
     def passing(self, wanted: dict[str, Scalar]) -> list[int]:
-        """Returns the indices of the answers that have the value in `wanted` for each name
-        there."""
+        """Return the indices of the answers that have all values in `wanted`, a dict
+        from name to value."""
         return [
             number
             for number, row in enumerate(self.rows)
@@ -179,10 +190,15 @@ class _Answers:
         ]
 
     def counterpart(self, number: int, factor: str, value: Scalar) -> list[int]:
-        """Returns, as a list, the index of the counterpart of answer `number`: the answer by the same
-        model to the same sample of the same problem that has the value `value` of `factor`, and as
-        many other factors alike as possible; empty without such an answer, or where `number` itself
-        has the value."""
+        """Return a list with the index of the counterpart of answer `number`.
+
+        The counterpart is the same model's answer to the same sample of the same
+        problem, but with the value `value` of `factor`.
+
+        Of several such answers, it is the one that agrees on the most other factors.
+        The list is empty if there is no such answer, or if answer `number` itself has
+        the value.
+        """
         wanted = self.rows[number] | {factor: value}
         del wanted["outcome"]
         must = {name: wanted[name] for name in ("model", "problem", "sample", factor)}
@@ -193,7 +209,7 @@ class _Answers:
         return same[:1]
 
     def fill(self) -> None:
-        """Lists the answers that pass all filters, and chooses the first."""
+        """List the answers that pass all filters, and select the first."""
         wanted = {}
         for name, box in self.filters.items():
             if box.value != ALL:
@@ -206,8 +222,8 @@ class _Answers:
             self.chosen.value = passing[0]
 
     def html(self) -> str:
-        """Returns the chosen answer as HTML, beside its counterpart where the control `beside` asks
-        for one."""
+        """Return the selected answer as HTML, beside its counterpart if the control
+        `beside` asks for one."""
         number = self.chosen.value
         if number is None:
             return paragraph("No answer passes all filters.")
@@ -221,16 +237,18 @@ class _Answers:
         return paragraph(f"No counterpart has {factor} = {value}.") + columns
 
     def _columns(self, numbers: Sequence[int]) -> str:
-        """Returns the answers with the indices `numbers` as HTML columns, which stack on a narrow
-        page."""
+        """Return the answers with the indices `numbers` as HTML columns, which stack on
+        a narrow page."""
         views = [answer_html(self.results, number) for number in numbers]
         return str(_views().columns(views))
 
 
 def answer_browser(artefact: str, profile: str) -> widgets.Widget:
-    """Returns a widget that filters a chosen artefact's answers and shows a chosen answer, on
-    request beside its counterpart, for instance the perturbed beside the vanilla. It begins with
-    `artefact`, with the settings of `profile`."""
+    """Return a widget that filters a selected artefact's answers and shows a selected
+    one, on request beside its counterpart (perturbed beside vanilla).
+
+    The widget begins with `artefact`, with the settings of `profile`.
+    """
     chooser = artefact_chooser(artefact)
     options, pane = widgets.VBox(), widgets.HTML()
 
@@ -244,19 +262,24 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
 
 
 def ask(name: str, model: str, index: int, profile: str) -> Results:
-    """Sends trial number `index` (from 0) of the artefact `name` (with the settings of `profile`)
-    to the model `model`, if the store lacks the response, and stores the response. Returns the
-    results of this trial alone."""
+    """Send trial number `index` (from 0) of the artefact `name` to the model `model`,
+    and return the results of this trial alone. The settings are those of `profile`.
+
+    The response is stored. If the store has it already, nothing is sent.
+    """
     trials = opened(name, profile, (model,)).trials().of(model)
     trials = replace(trials, items=[trials.items[index]], own={})
     return run(trials, [model], failures="count")
 
 
 def ask_panel(artefact: str, profile: str) -> widgets.Widget:
-    """Returns a widget that sends a chosen trial of any artefact to any registered model when asked
-    (at once if the artefact's own model is chosen and costs nothing), and shows the outcome, the
-    extracted answer, the completion and the prompt. It begins with `artefact`, with the settings of
-    `profile`."""
+    """Return a widget that sends a selected trial of any artefact to any registered
+    model and shows outcome, extracted answer, completion and prompt.
+
+    A request is sent when the button is pressed, or at once if the artefact's own model
+    is selected and runs locally. The widget begins with `artefact`, with the settings
+    of `profile`.
+    """
     registry = load_registry()
     chooser, model = artefact_chooser(artefact), dropdown("model", registry)
     tip = "requests to a real model may cost money"

@@ -1,10 +1,13 @@
-"""Exponential decay of an accuracy by least squares: y = floor + height * exp(-rate *
-x).
+"""Exponential decay of an accuracy, fitted by least squares: y = floor + height *
+exp(-rate * x).
 
 For a fixed rate the curve is a straight line in exp(-rate * x), so height and floor
-follow by linear regression (variable projection, Golub and Pereyra 1973). Only the rate
-is searched: on a grid, then by bisection beside the grid's best rate, where the squared
-error stops falling. All resamples of a bootstrap are fitted at once.
+follow from linear regression (variable projection, Golub and Pereyra 1973). Only the
+rate is searched: first on a grid, then by bisection around the grid's best rate, for
+the rate at which the squared error stops falling. All resamples of a bootstrap are
+fitted at once.
+
+In array shapes, k is the number of values of x, and m the number of curves.
 """
 
 import math
@@ -25,26 +28,27 @@ from .proportions import (
 )
 
 HIGHEST = np.array([2.0, 1e4, 1.0])
-"""Upper bounds of height, rate and floor; the lower ones are 0. A height above 1 means
-an accuracy above 100 %, only at an x without answers."""
+"""Upper bounds of height, rate and floor; the lower bounds are 0. A height above 1
+would mean an accuracy above 100 %, but only at an x without answers."""
 NAMES = ("height", "rate", "floor")
-"""Parameters of a curve, in the order of the columns of `ExponentialFit.draws`."""
+"""Names of a curve's parameters, in the order of the columns of `ExponentialFit.draws`.
+"""
 GRID = np.geomspace(1e-3, 1e4, 71)
-"""Rates that are tried first, times the largest x."""
+"""Products of the rates that are tried first and the largest absolute x."""
 HALVINGS = 30
-"""Number of bisections between two rates of the grid."""
+"""Number of bisection steps between two neighbouring rates of the grid."""
 LACK_RESAMPLES = 400
-"""Number of resamples behind a p-value of `lack_of_fit`. In simulations, a true curve is
-rejected in about 5 of 100 studies."""
+"""Number of resamples behind a p-value of `lack_of_fit`. In simulations, a true curve
+is rejected in about 5 of 100 studies."""
 Line = Callable[[Array], tuple[Array, Array, Array, Array]]
-"""Function of rates (m, 1) that returns what `fit_line` returns."""
+"""Function from rates (m, 1) to the four arrays that `fit_line` returns."""
 Weigh = Callable[[Array, Array], Array]
-"""Function that returns the weights of squared errors, from mean accuracies and numbers
-of answers, all (m, k); 0 where nothing was asked."""
+"""Function from mean accuracies and numbers of answers to the weights of the squared
+errors, all (m, k). A weight is 0 if nothing was asked."""
 
 
 def equally(means: Array, asked: Array) -> Array:  # noqa: ARG001
-    """Return a weight of 1 for every place with answers."""
+    """Return a weight of 1 for every value of x with answers, and 0 for any other."""
     return np.sign(asked)
 
 
@@ -58,27 +62,29 @@ class ExponentialFit:
     """A fitted curve, y = floor + height * exp(-rate * x), with intervals of its
     parameters.
 
-    Without a fit the numbers are nan, the intervals `UNKNOWN`, `items` is 0, and all
-    resamples count as `failed`.
+    If the fit failed, the numbers are nan, the intervals `UNKNOWN`, `items` is 0, and
+    all resamples count as `failed`.
     """
 
     draws: Array
-    """Height, rate and floor of every resample, stretched for few problems, shape
-    (resamples, 3); nan for a failed fit."""
+    """Height, rate and floor of every resample, shape (resamples, 3), stretched away
+    from the estimate to correct for few problems (`stretched`). nan for a failed fit.
+    """
     confidence: float
-    """Level of the parameters' intervals."""
+    """Confidence level of the parameters' intervals."""
     height: float = math.nan
-    """Accuracy at x = 0, above the floor."""
+    """Accuracy at x = 0 minus the floor."""
     rate: float = math.nan
     """Decay rate per unit of x."""
     floor: float = math.nan
-    """Accuracy that is left at a large x."""
+    """Accuracy that remains at a large x."""
     r_squared: float = math.nan
-    """R² of the mean accuracies at each x, unweighted."""
+    """R² of the mean accuracies over the values of x, unweighted."""
     items: int = 0
     """Number of problems behind the fit."""
     lack: float = math.nan
-    """p-value of the curve's lack of fit (`lack_of_fit`); nan when not requested."""
+    """p-value of the test that the curve does not describe its points (`lack_of_fit`);
+    nan if the test was not requested."""
 
     @property
     def best(self) -> Array:
@@ -87,17 +93,18 @@ class ExponentialFit:
 
     @property
     def half_life(self) -> float:
-        """Value of x at which half of the height is lost: ln 2 / rate; inf without
-        decay."""
+        """Value of x at which half of the height is lost: ln 2 / rate; inf if the curve
+        does not decay."""
         return half_life(self.rate)
 
     @property
     def failed(self) -> int:
-        """Number of resamples without a fit; the intervals leave them out."""
+        """Number of resamples without a fit. The intervals leave such resamples out."""
         return int(np.isnan(self.draws[:, 0]).sum())
 
     def interval(self, name: str) -> Interval:
-        """Return the interval of `height`, `rate`, `floor` or `half_life`."""
+        """Return the interval of the parameter `name`: `height`, `rate`, `floor` or
+        `half_life`."""
         if name == "half_life":
             low, high = self.interval("rate")
             return Interval(half_life(high), half_life(low))
@@ -105,21 +112,21 @@ class ExponentialFit:
         return percentile_interval(draws, self.confidence, getattr(self, name))
 
     def at(self, x: ArrayLike) -> Array:
-        """Return the curve's accuracies (k,) at the values `x` (k,); nan without a
-        fit."""
+        """Return the curve's accuracies (k,) at the values `x` (k,); nan if the fit
+        failed."""
         return floats(curve(floats(x), self.best)[0])
 
     def loss_at(self, x: float) -> tuple[float, Interval]:
-        """Return the share of the accuracy at x = 0 that is lost at the one value `x`,
-        and its interval from the resamples. nan where the accuracy at 0 is 0."""
+        """Return the share of the accuracy at x = 0 that is lost at `x` (a number), and
+        its interval from the resamples. The result is nan if the accuracy at 0 is 0."""
         loss = lost_shares(x, self.best)[0]
         draws = lost_shares(x, self.draws)
         return loss, percentile_interval(draws, self.confidence, loss)
 
     def band(self, x: ArrayLike) -> tuple[Array, Array]:
         """Return the lower and the upper edge, each (k,), of the curve's interval at
-        each of the values `x` (k,), from the resamples, and around the curve; nan where
-        no resample has a fit."""
+        each of the values `x` (k,). The interval comes from the resamples and contains
+        the curve. nan if no resample has a fit."""
         draws = curve(floats(x), self.draws).T
         ends = []
         for each, value in zip(draws, self.at(x), strict=True):
@@ -129,7 +136,7 @@ class ExponentialFit:
 
 
 def half_life(rate: float) -> float:
-    """Return ln 2 / `rate`; inf without decay, nan for nan."""
+    """Return ln 2 / `rate`; inf if the rate is (almost) 0, nan for nan."""
     if rate <= 1e-9:
         return math.inf
     return math.log(2) / rate
@@ -138,14 +145,14 @@ def half_life(rate: float) -> float:
 def curve(x: Array, parameters: Array) -> Array:
     """Return the values (m, k) of m curves at `x` (k,): floor + height * exp(-rate *
     x). The rows of `parameters` (m, 3) are height, rate and floor."""
-    # [parameters, curves, 1]: each is a column against the places in `x`.
+    # Each of the three is a column (m, 1), so that it broadcasts over the values `x`.
     height, rate, floor = parameters.T[:, :, None]
     return floats(floor + height * np.exp(-rate * x))
 
 
 def lost_shares(x: float, parameters: Array) -> Array:
-    """Return the shares (m,) of the value at 0 that m curves lose at the one value `x`;
-    nan where the value at 0 is 0. `parameters` are those of `curve`."""
+    """Return the shares (m,) of the value at 0 that m curves lose at the one value `x`.
+    nan if the value at 0 is 0. `parameters` is as in `curve`."""
     start, end = curve(np.array([0.0, x]), parameters).T
     start[start <= 0] = np.nan
     return floats(1 - end / start)
@@ -164,10 +171,14 @@ def fit_exponential(
     check: bool = False,
     rng: np.random.Generator,
 ) -> ExponentialFit:
-    """Return the fit of a decay to mean accuracies at `x` (k,), from sums of scores
-    `right` and numbers of answers `asked`, both (problems, k). `floor`: fit the floor
-    too. `weigh` gives the errors' weights; `highest` bounds height, rate and floor.
-    Intervals: a bootstrap of problems, `smoothed`, `stretched`. `check`: `lack_of_fit`."""
+    """Return the fit of an exponential decay to mean accuracies at `x` (k,).
+
+    `right` has the sums of scores and `asked` the numbers of answers, both (problems,
+    k). With `floor`, the floor is fitted too. `weigh` gives the weights of the squared
+    errors; `highest` bounds height, rate and floor. The intervals come from a bootstrap
+    of problems whose means are `smoothed` and whose parameters are `stretched`. With
+    `check`, `lack_of_fit` is computed.
+    """
     places, scores, numbers = map(floats, (x, right, asked))
     items = len(scores)
     fitted = partial(fit_curves, places, floor=floor, highest=highest)
@@ -179,7 +190,7 @@ def fit_exponential(
     copies = cluster_weights(items, resamples, rng)
     drawn, counted = resampled(scores, numbers, copies)
     noisy = smoothed(drawn, numbers, rng)
-    # Noise alone must not let a resample without a right answer be fitted.
+    # A resample without a correct answer must not be fitted to noise alone.
     noisy[~drawn.any(axis=1)] = 0
     fits = fitted(noisy, weigh(noisy, counted), start=best[1])
     draws = stretched(fits, best, items, confidence)
@@ -194,8 +205,8 @@ def fit_exponential(
 
 
 def explained(values: Array, fitted: Array) -> float:
-    """Return R², the share of the variance of `values` (k,) that the `fitted` ones
-    explain; nan where all values are equal."""
+    """Return R², the share of the variance of `values` (k,) that the `fitted` values
+    (k,) explain. nan if all values are equal."""
     spread = values.var()
     if not spread > 0:
         return math.nan
@@ -204,22 +215,25 @@ def explained(values: Array, fitted: Array) -> float:
 
 
 def resampled(right: Array, asked: Array, copies: Array) -> tuple[Array, Array]:
-    """Return the mean accuracies of resamples (0 where nothing was asked) and their
+    """Return the mean accuracies of resamples (0 if nothing was asked) and their
     numbers of answers, each (resamples, k).
 
-    `right` and `asked` (problems, k) count right and all answers of each problem;
-    `copies` (resamples, problems) says how often each resample has it."""
+    `right` and `asked` (problems, k) have each problem's sums of scores and numbers of
+    answers. `copies` (resamples, problems) says how often each resample contains the
+    problem.
+    """
     sums = copies @ right
     counted = copies @ asked
     return np.divide(sums, counted, out=0 * sums, where=counted > 0), counted
 
 
 def smoothed(means: Array, asked: Array, rng: np.random.Generator) -> Array:
-    """Return the resampled `means` (resamples, k) with noise, within 0 and 1.
+    """Return the resampled `means` (resamples, k) with added noise, clipped to 0 to 1.
 
-    The noise of a place with n problems has the variance 1 / (n * (n + 2)): that of two
-    more problems which are right at this place alone. So identical answers leave
-    uncertainty. `asked` has the numbers of answers, shape (problems, k).
+    At a value of x with n problems, the noise has the variance 1 / (n * (n + 2)). Two
+    more problems that are correct at this x alone would add as much. So identical
+    answers still leave uncertainty. `asked` has the numbers of answers, shape
+    (problems, k).
     """
     problems = np.maximum((asked > 0).sum(axis=0), 1)
     deviation = 1 / np.sqrt(problems * (problems + 2))
@@ -237,14 +251,15 @@ def lack_of_fit(
     *,
     floor: bool = False,
 ) -> float:
-    """Return the p-value of a fitted curve's lack of fit: small when the curve does not
-    describe its points. nan with no more values of x than fitted parameters, or fewer
-    than two problems.
+    """Return the p-value of a fitted curve's lack of fit: small if the curve does not
+    describe its points.
 
-    `right` and `asked` are (problems, k), `best` (3,) the curve that was fitted with
-    `weights` (k,). The statistic is `distances`. Its reference distribution comes from
-    resampled problems whose means are moved onto the curve and fitted again (a
-    bootstrap under the hypothesis, Davison and Hinkley 1997, 4.4).
+    `right` and `asked` are (problems, k); `best` (3,) is the curve that was fitted with
+    `weights` (k,). The statistic is that of `distances`. The reference distribution is
+    a bootstrap under the hypothesis (Davison and Hinkley 1997, 4.4): the means of
+    resampled problems are moved onto the curve and fitted again. The result is nan for
+    fewer than two problems, or if there are not more values of x than fitted
+    parameters.
     """
     used = weights > 0
     problems = len(right)
@@ -263,16 +278,21 @@ def lack_of_fit(
     fits = fit_curves(x, moved, same, floor=floor)
     fitted = ~np.isnan(fits[:, 0])
     reference = distances(moved, curve(x, fits), behind)[fitted]
-    # Rounding must not count a curve through answers that are all right as too far.
+    # Without the tolerance, rounding could reject a curve through answers that are all
+    # correct.
     observed = distances(means, expected, behind) - 1e-6
     as_far = (reference >= observed).sum()
     return float((1 + as_far) / (1 + len(reference)))
 
 
 def distances(means: Array, expected: Array, problems: Array) -> Array:
-    """Return the sums (m,) over k places of squared differences between `means` and
-    `expected`, (m, k), each over the variance that is expected of its place's
-    `problems` (k,)."""
+    """Return, for m curves, the sums (m,) of standardised squared distances between
+    points and curve.
+
+    `means` and `expected`, both (m, k), are the points and the curve's values. Each
+    squared difference is divided by the variance that is expected for the number of
+    `problems` (k,) at this x.
+    """
     expected = np.clip(expected, 0, 1)
     variance = expected * (1 - expected) / problems
     variance += 1 / (problems * (problems + 2))
@@ -293,9 +313,9 @@ def fit_curves(
     `y` (m, k) at `x` (k,).
 
     `weights` (m, k) weigh the squared errors. The parameters lie between 0 and
-    `highest` (3,); the floor is 0 unless `floor`. With a rate `start`, the error is the
-    least one downhill from there. A row is nan when fewer places than parameters have a
-    weight, or when all means with a weight are 0.
+    `highest` (3,); the floor is 0 unless `floor`. With `start`, the search goes from
+    this rate downhill to the nearest minimum of the error. A row is nan if fewer values
+    of x than parameters have a weight, or if all means with a weight are 0.
     """
     parameters = np.full((len(y), 3), math.nan)
     fitted = (weights * y > 0).any(axis=1)
@@ -307,7 +327,8 @@ def fit_curves(
     line = partial(fit_line, x, weights, weights * y, floor, highest[0])
     rates = rate_grid(x, highest[1])
     errors = np.hstack([line(rate)[2] for rate in rates[:, None, None]])
-    # Of rates that fit as well, the smallest: at a steep fall all larger ones do.
+    # Take the smallest of equally good rates: after a steep fall all larger rates fit
+    # as well.
     errors /= (weights * y**2).sum(axis=1, keepdims=True)
     errors = np.round(errors, 12)
     best = errors.argmin(axis=1)
@@ -321,9 +342,11 @@ def fit_curves(
 
 
 def stationary(line: Line, rates: Array, best: NDArray[np.intp]) -> Array:
-    """Return the rates (m, 1) at which the errors of the lines stop falling, by
-    bisection between the neighbours of each row's `best` column (m,) in the grid
-    `rates` (g,)."""
+    """Return the rates (m, 1) at which the errors of the lines stop falling.
+
+    The rates are found by bisection between the neighbours of each row's `best` column
+    (m,) in the grid `rates` (g,).
+    """
     edges = np.pad(rates, 1, mode="edge")[:, None]
     low = edges[best]
     high = edges[best + 2]
@@ -336,10 +359,10 @@ def stationary(line: Line, rates: Array, best: NDArray[np.intp]) -> Array:
 
 
 def rate_grid(x: Array, highest: float) -> Array:
-    """Return the rates (g,) that are tried first for curves at `x` (k,), none above
+    """Return the rates (g,) that are tried first for curves at `x` (k,); none is above
     `highest`."""
-    # At a negative x a higher rate would overflow; and of curves that fall by 99.9 % from
-    # one place to the next, exp(-7), no data tell which is steeper.
+    # At a negative x a higher rate would overflow. Rates above 7 / step fall by 99.9 %
+    # (exp(-7)) from one x to the next, so data cannot tell them apart.
     step = np.diff(np.unique(x)).min(initial=math.inf)
     highest = min(highest, 300 / max(-x.min(), 1e-9), 7 / step)
     grid = GRID / (np.abs(x).max() or 1)
@@ -350,12 +373,13 @@ def fit_line(
     x: Array, weights: Array, weighted: Array, floor: bool, highest: float, rate: Array
 ) -> tuple[Array, Array, Array, Array]:
     """Return the least-squares line in exp(-rate * x) through each row of y (m, k) at
-    `x` (k,), of which `weighted` is y times its `weights` (m, k): height, floor,
-    squared error less that of a line at 0, and half of the error's derivative by the
-    rate, each (m, 1).
+    `x` (k,).
 
-    `rate` is (m, 1) or (1, 1). The height is at most `highest`, neither is below 0, and
-    the floor is 0 unless `floor`.
+    The result is a tuple of four arrays (m, 1): height, floor, squared error minus that
+    of a line at 0, and half of the error's derivative with respect to the rate.
+    `weighted` is y times its `weights`, both (m, k); `rate` is (m, 1) or (1, 1). The
+    height is at most `highest`, neither height nor floor is below 0, and the floor is 0
+    unless `floor`.
     """
     falling = np.exp(-rate * x)
     product = total(weighted, falling)
@@ -370,7 +394,7 @@ def fit_line(
         spread = squares - count * middle**2
         free, free_error = slope(about_mean, spread, highest)
         level = mean - free * middle
-        # A line that would start below 0 is best held at 0: the error is convex.
+        # If the best floor is below 0, 0 is the best allowed floor: the error is convex.
         held = level < 0
         height = np.where(held, height, free)
         error = np.where(held, error, free_error - count * mean**2)
@@ -383,23 +407,26 @@ def fit_line(
 
 
 def total(values: Array, factors: Array) -> Array:
-    """Return the sum of products of each row of `values` (m, k) with the same row of
-    `factors` (m, k) or with its only row, (m, 1)."""
+    """Return the scalar product (m, 1) of each row of `values` (m, k) with the same row
+    of `factors` (m, k), or with its only row (1, k)."""
     return floats((values[:, None] @ factors[..., None])[:, 0])
 
 
 def slope(product: Array, squares: Array, highest: float) -> tuple[Array, Array]:
-    """Return the least-squares slope of a line through 0, held between 0 and `highest`,
-    and its squared error less that of a line at 0, from the sums of y times x
-    (`product`) and of x squared (`squares`), each (m, 1)."""
+    """Return the least-squares slope of a line through 0, clipped to 0 to `highest`,
+    and its squared error minus that of a line at 0.
+
+    `product` has the sums of y times x, and `squares` those of x squared. All arrays
+    are (m, 1).
+    """
     free = np.divide(product, squares, out=0 * product, where=squares > 1e-15)
     held = np.clip(free, 0, highest)
     return held, held * (held * squares - 2 * product)
 
 
 def valley(errors: Array, start: int) -> NDArray[np.intp]:
-    """Return, for each row of `errors` (m, g), the column at which they stop falling,
-    to the left or right of the column `start`."""
+    """Return, for each row of `errors` (m, g), the column of the local minimum that is
+    reached from the column `start`, to its left or right."""
     before = np.diff(errors, axis=1, prepend=np.inf)
     after = np.diff(errors, axis=1, append=np.inf)
     falls = before[:, start::-1] < 0

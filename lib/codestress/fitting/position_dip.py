@@ -2,8 +2,8 @@
 differences.
 
 The best position minus the worst is never negative, so noise alone makes it positive. A
-percentile bootstrap covers it in 0 to 87 % of studies (bench/bench_coverage.py); max-t
-intervals hold their level.
+percentile bootstrap covers its true value in 0 to 87 % of studies
+(bench/bench_coverage.py); max-t intervals hold their level.
 """
 
 import math
@@ -23,36 +23,40 @@ from .proportions import (
 )
 
 Chosen = NDArray[np.intp]
-"""Pairs of positions, shape (2, pairs): the first and the second one of each."""
+"""Pairs of positions, shape (2, pairs): the indices of each pair's first and second
+position."""
 
 
 class PositionDip(NamedTuple):
-    """Dip (both ends minus the middle) and drop (best position minus worst) of mean
-    scores (0 to 1) over positions, with intervals over items: from paired differences
-    for the dip, from the largest of all pairs' differences (max-t), conservative, for
-    the drop."""
+    """Dip (ends minus middle) and drop (best position minus worst) of mean scores, from
+    0 to 1, over positions, with intervals over items.
+
+    The dip's interval comes from paired differences. The drop's interval comes from the
+    largest of all pairs' differences (max-t) and is conservative.
+    """
 
     dip: float = math.nan
-    """Mean of both ends minus the mean of the middle third: positive for a U-shape."""
+    """Mean of the first and last position minus the mean of the middle third; positive
+    for a U-shape."""
     dip_interval: Interval = UNKNOWN
-    """Interval from paired differences."""
+    """Interval of the dip (`paired_difference`)."""
     relative_dip: float = math.nan
     """The dip as a share of the best position's mean."""
     drop: float = math.nan
-    """Mean of the best position minus mean of the worst. Never negative, so noise alone
-    makes it positive."""
+    """Mean of the best position minus mean of the worst. The drop is never negative, so
+    noise alone makes it positive."""
     drop_interval: Interval = UNKNOWN
-    """Interval of `largest_drop`."""
+    """Interval of the drop (`largest_drop`)."""
     drop_without_effect: float = math.nan
     """Average drop that noise alone would produce if all positions were alike."""
     relative_drop: float = math.nan
-    """Drop as a share of the best position's mean: the paper's loss relative to the
-    maximum."""
+    """The drop as a share of the best position's mean: the loss relative to the maximum
+    in Sense and Sensitivity."""
     relative_drop_interval: Interval = UNKNOWN
-    """Interval of `largest_relative_drop`."""
+    """Interval of the relative drop (`largest_relative_drop`)."""
     p_value: float = math.nan
-    """p-value of the test that both ends are better than the middle: the larger p-value
-    of two one-sided sign-flip tests on items."""
+    """p-value of the test that the first and the last position are both better than the
+    middle. It is the larger p-value of two one-sided sign-flip tests on items."""
     items: int = 0
     """Number of items, such as programs, behind all numbers."""
 
@@ -65,12 +69,13 @@ def position_dip(
     rng: np.random.Generator,
 ) -> PositionDip:
     """Return dip and drop of `scores` (items, positions) at three or more equally
-    spaced positions, first to last, without missing values. nan and `UNKNOWN` for fewer
-    positions or no items; a single item has no intervals (`UNKNOWN`).
+    spaced positions, first to last, without missing values.
 
-    The dip is the mean of both ends minus that of the middle third, the drop the best
-    position's mean minus the worst's. The larger of both ends' p-values holds the level
-    (intersection-union test, Berger 1982).
+    The dip is the mean of the two ends minus that of the middle third; the drop is the
+    best position's mean minus the worst's. The p-value is the larger of the two ends'
+    p-values, which holds the level (intersection-union test, Berger 1982). nan and
+    `UNKNOWN` for fewer positions or no items. A single item has no intervals
+    (`UNKNOWN`).
     """
     table = floats(scores)
     items = len(table)
@@ -101,7 +106,7 @@ def position_dip(
 
 def greater(differences: Array, resamples: int, rng: np.random.Generator) -> float:
     """Return the one-sided p-value of the hypothesis that the mean of `differences`
-    (items,) is not above zero, by `resamples` random flips of the items' signs."""
+    (items,) is not above zero, from `resamples` random flips of the items' signs."""
     signs = rng.integers(0, 2, (resamples, len(differences))) * 2 - 1
     flipped = signs @ differences
     least = differences.sum() - 1e-12
@@ -110,14 +115,14 @@ def greater(differences: Array, resamples: int, rng: np.random.Generator) -> flo
 
 
 def largest_drop(table: Array, weights: Array, confidence: float) -> Interval:
-    """Return the interval of the best position's mean minus the worst's, from the
-    scores `table` (items, positions), within 0 and 1; from 0 to 0 for a single
+    """Return the interval, within 0 and 1, of the best position's mean minus the
+    worst's, from the scores `table` (items, positions). From 0 to 0 for a single
     position.
 
-    The lower end is the largest over all pairs of positions that the studentized
-    maximum of the bootstrap allows (Romano and Wolf 2005); the upper end is the largest
-    of the single pairs'. `weights` (resamples, items) are the items' weights in each
-    resample; rows sum to 1.
+    The lower end is the largest lower bound over all pairs of positions, from the
+    studentized maximum of the bootstrap (Romano and Wolf 2005). The upper end is the
+    largest upper bound of the pairs' own intervals. `weights` (resamples, items) are
+    the items' weights in each resample; rows sum to 1.
     """
     pairs = Pairs(table, weights, every_pair(table))
     lower = pairs.drop - pairs.reach(confidence) * pairs.error
@@ -130,11 +135,11 @@ def largest_relative_drop(
     table: Array, weights: Array, confidence: float, chosen: Chosen | None = None
 ) -> Interval:
     """Return the interval of the largest 1 - second / first over pairs of positions'
-    means, the `chosen` ones or all, so 1 - worst / best; `UNKNOWN` when no answer is
-    correct, from 0 to 0 for a single position.
+    means. Over all pairs, that is 1 - worst / best.
 
-    `table` has scores (items, positions); `weights` (resamples, items) are the items'
-    weights in each resample; rows sum to 1.
+    `chosen` are the pairs, all if None. `table` has scores (items, positions);
+    `weights` (resamples, items) are the items' weights in each resample; rows sum to 1.
+    `UNKNOWN` if no answer is correct; from 0 to 0 for a single position.
     """
     if not table.any():
         return UNKNOWN
@@ -148,10 +153,10 @@ def largest_relative_drop(
 
 
 def relative_to_best(table: Array, weights: Array, confidence: float) -> list[Interval]:
-    """Return, for each position, the interval of its mean as a share (0 to 1) of the
-    best position's mean; `UNKNOWN` for all when no answer is correct.
+    """Return, for each position, the interval of its mean as a share from 0 to 1 of the
+    best position's mean. `UNKNOWN` for all positions if no answer is correct.
 
-    The best mean is an estimate too, so the interval counts its error. `table` has
+    The best mean is an estimate too, so the interval includes its error. `table` has
     scores (items, positions); `weights` (resamples, items) are the items' weights in
     each resample.
     """
@@ -174,8 +179,9 @@ class Pairs:
     """Drops in mean score from the first to the second position of each `chosen` pair,
     with standard errors that are never 0.
 
-    Two items that are correct at only one position are added to each pair's variance,
-    as in Bonett and Price (`paired_difference`).
+    `table` and `weights` are as in `largest_drop`. Two items that are correct at only
+    one position are added to each pair's variance, as in Bonett and Price
+    (`paired_difference`).
     """
 
     def __init__(self, table: Array, weights: Array, chosen: Chosen) -> None:
@@ -192,20 +198,19 @@ class Pairs:
         self.error = np.sqrt(self.variances.sum(axis=0) - 2 * self.both)
 
     def reach(self, confidence: float) -> float:
-        """Return the number of standard errors that the largest deviation among all
-        pairs' drops reaches: its quantile, at (1 + `confidence`) / 2, over
-        resamples."""
+        """Return the number of standard errors by which the largest of all pairs' drops
+        may deviate: its quantile, at (1 + `confidence`) / 2, over resamples."""
         errors = (self.drawn - self.drop) / self.error
         largest = errors.max(axis=1, initial=0)
         return float(np.quantile(largest, (1 + confidence) / 2))
 
     def ratios(self, errors: float) -> tuple[Array, Array]:
         """Return, for each pair, the largest and the smallest ratio of means second /
-        first within `errors` (a number) standard errors, by Fieller's theorem (1954):
-        inf and 0 without a bound.
+        first within `errors` (a number) standard errors.
 
-        A ratio of means is skewed, so its own standard error would be too small for a
-        position that is best by luck.
+        The bounds follow from Fieller's theorem (1954); a ratio without bound is inf or
+        0. A ratio of means is skewed, so its own standard error would be too small for
+        a position that is best by luck.
         """
         square = errors**2
         a = self.first**2 - square * self.variances[0]

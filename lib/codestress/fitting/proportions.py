@@ -1,6 +1,8 @@
-"""Intervals for shares and their differences that keep a width even when all answers
-are alike; and a bootstrap over items, because answers to one item are not independent
-of each other."""
+"""Intervals for shares and their differences that keep a width even if all answers are
+alike, and a bootstrap over items.
+
+Items are resampled because answers to one item are not independent of each other.
+"""
 
 import math
 from statistics import NormalDist
@@ -10,19 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
-"""Array of real numbers."""
+"""Array of floats."""
 DOUBTED = 0.05
-"""Level for lack of fit: a curve with a smaller p-value is reported as not describing
-its points."""
+"""Significance level for lack of fit: a curve with a smaller p-value is reported as not
+describing its points."""
 
 
 def floats(values: ArrayLike) -> Array:
-    """Return the `values` as an array of real numbers."""
+    """Return the `values` as an array of floats."""
     return np.asarray(values, dtype=float)
 
 
 class Interval(NamedTuple):
-    """Both ends of an interval, in the unit of the estimate; nan if unknown."""
+    """Lower and upper end of an interval, in the unit of the estimate; nan if unknown."""
 
     low: float
     """Lower end."""
@@ -31,14 +33,14 @@ class Interval(NamedTuple):
 
 
 UNKNOWN = Interval(math.nan, math.nan)
-"""Interval of an estimate without answers, or with too few."""
+"""Interval of an estimate with no answers or too few."""
 
 
 class Estimate(NamedTuple):
     """A mean with its interval, and the numbers of clusters and answers behind it."""
 
     value: float
-    """Mean of all answers; nan without any."""
+    """Mean of all answers; nan if there are none."""
     interval: Interval
     """Interval of the mean."""
     clusters: int
@@ -52,28 +54,32 @@ NO_ESTIMATE = Estimate(math.nan, UNKNOWN, 0, 0)
 
 
 def normal_quantile(confidence: float) -> float:
-    """Return the number of standard errors that a normal interval with `confidence`,
-    such as 0.95, reaches to each side."""
+    """Return the number of standard errors from the middle to each end of a normal
+    interval with `confidence`, such as 0.95."""
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def student_quantile(confidence: float, clusters: float) -> float:
-    """Return the number of standard errors that Student's interval with `confidence`
-    reaches to each side, when the error is estimated from `clusters` clusters, two or
-    more."""
-    from scipy.special import stdtrit  # here: what needs none can do without
+    """Return the number of standard errors from the middle to each end of Student's
+    interval with `confidence`.
+
+    The standard error is estimated from `clusters` clusters, two or more.
+    """
+    # Imported here, so that code without this interval need not load scipy.
+    from scipy.special import stdtrit
 
     return float(stdtrit(clusters - 1, (1 + confidence) / 2))
 
 
 def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interval:
     """Return Wilson's score interval of the share `successes` / `trials` (Wilson 1927).
-    `UNKNOWN` for 0 trials, `ValueError` for successes outside 0 to `trials`.
+    `UNKNOWN` for 0 trials.
 
-    For independent trials, or the effective number of clustered answers
-    (`effective_number`): neither number need be whole. Implemented here and tested
-    against scipy.stats, because that import costs every notebook's kernel more than a
-    second.
+    `trials` counts independent trials, or is the effective number of clustered answers
+    (`effective_number`); the two numbers need not be whole. The formula is implemented
+    here and tested against scipy.stats, because importing that costs every notebook's
+    kernel more than a second. Raises `ValueError` if `successes` is not between 0 and
+    `trials`.
     """
     if not 0 <= successes <= trials:
         raise ValueError(
@@ -90,7 +96,7 @@ def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interva
     half = z * shrink * math.sqrt(variance)
     low = centre - half
     high = centre + half
-    # Exact at the ends, where rounding could put the share itself outside.
+    # Exact at 0 and 1, because rounding could put the share itself outside.
     if successes == 0:
         low = 0.0
     if successes == trials:
@@ -100,7 +106,7 @@ def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interva
 
 def effective_number(clusters: ArrayLike) -> float:
     """Return the smallest number of independent answers that clustered answers are
-    worth: (sum of sizes)² / sum of squared sizes; 0 without answers.
+    worth: (sum of cluster sizes)² / sum of squared cluster sizes; 0 without answers.
 
     `clusters` (n,) names each answer's cluster. The formula is Kish's (1965) for
     clusters whose answers all agree; three candidates for each of 800 problems are
@@ -116,14 +122,14 @@ def effective_number(clusters: ArrayLike) -> float:
 def clustered_share(
     scores: ArrayLike, clusters: ArrayLike, confidence: float = 0.95
 ) -> Estimate:
-    """Return the mean of `scores` (n,), from 0 to 1, with Wilson's interval at the
-    effective number of answers (`effective_number`); nan and `UNKNOWN` without scores.
+    """Return the mean of `scores` (n,), each from 0 to 1, with Wilson's interval at the
+    effective number of answers (`effective_number`). nan and `UNKNOWN` without scores.
 
-    `clusters` (n,) names each score's cluster. A bootstrap has no width when all
+    `clusters` (n,) names each score's cluster. A bootstrap interval has no width if all
     answers are alike, and an interval that changes its method in that case covers 82 to
-    94 % (bench/bench_coverage.py). Wilson's interval here is conservative: it treats a
-    cluster's answers as copies of each other. Clustered errors in evaluations: Miller
-    2024, "Adding error bars to evals".
+    94 % (bench/bench_coverage.py). Wilson's interval here is conservative, because it
+    treats a cluster's answers as copies of each other. Clustered errors in evaluations:
+    Miller 2024, "Adding error bars to evals".
     """
     numbers = floats(scores)
     if numbers.size == 0:
@@ -142,9 +148,11 @@ def newcombe(
     second_n: float,
     confidence: float = 0.95,
 ) -> Interval:
-    """Return the interval of `second` - `first`, two independent shares (0 to 1) of
-    `second_n` and `first_n` answers (Newcombe 1998, method 10); nan when either number
-    is 0."""
+    """Return the interval of `second` - `first`, two independent shares from 0 to 1
+    (Newcombe 1998, method 10).
+
+    `first_n` and `second_n` are the numbers of answers. nan if either number is 0.
+    """
     first_low, first_high = wilson(first * first_n, first_n, confidence)
     second_low, second_high = wilson(second * second_n, second_n, confidence)
     down = math.hypot(second - second_low, first_high - first)
@@ -159,13 +167,15 @@ def clustered_mean(
     """Return the mean of `values` (n,), none below 0, with its interval. `clusters`
     (n,) names each value's cluster; values in one cluster are dependent.
 
-    The interval is for the logarithm of the mean, by Student's quantile, because
-    numbers of tokens have a long tail; the upper side is longer by the clusters'
-    skewness (Chen 1995), because a sample without the tail has too small a mean and
-    spread. Two clusters are added, as in `paired_difference`, that lie as far from the
-    mean as the mean from 0, so that equal values still leave uncertainty. The interval
-    is `UNKNOWN` without values (the mean is then nan), for a single cluster and for
-    zeros alone; `ValueError` for negative values.
+    The interval is computed for the logarithm of the mean, with Student's quantile,
+    because numbers of tokens have a long tail. The upper side of the interval is
+    lengthened according to the clusters' skewness (Chen 1995), because a sample without
+    the tail has too small a mean and spread. As in `paired_difference`, two clusters
+    are added, so that equal values still leave uncertainty. These clusters lie as far
+    from the mean as the mean lies from 0.
+
+    The interval is `UNKNOWN` without values (the mean is then nan), for a single
+    cluster, and if all values are 0. Raises `ValueError` for negative values.
     """
     numbers = floats(values)
     if numbers.size == 0:
@@ -196,8 +206,8 @@ def clustered_mean(
 
 
 def skewness(away: Array, least: float) -> float:
-    """Return the skewness, at least 0, of deviations `away` (n,) from a mean; 0 if
-    their spread is at most `least`."""
+    """Return the skewness of deviations `away` (n,) from a mean, or 0 if the skewness
+    is negative or the deviations' spread is at most `least`."""
     n = len(away)
     spread = math.sqrt((away**2).mean())
     if spread <= least:
@@ -211,12 +221,13 @@ def paired_difference(
     differences: ArrayLike, clusters: ArrayLike | None = None, confidence: float = 0.95
 ) -> Interval:
     """Return the interval of the mean of `differences` (n,) of paired scores, each from
-    -1 to 1; `UNKNOWN` without differences.
+    -1 to 1. `UNKNOWN` without differences.
 
-    `clusters` (n,) names each difference's cluster: those in one cluster are dependent;
-    without it all are independent. Bonett and Price 2012 add two items, one in favour
-    of each side, so that pairs that all agree still leave uncertainty. Here two
-    clusters of average size are added, which for single items is the same formula.
+    `clusters` (n,) names each difference's cluster; differences in one cluster are
+    dependent. If `clusters` is None, all differences are independent. Bonett and Price
+    2012 add two items, one in favour of each side, so that pairs that all agree still
+    leave uncertainty. Here two clusters of average size are added; for single items the
+    formula is the same.
     """
     numbers = floats(differences)
     if numbers.size == 0:
@@ -246,11 +257,11 @@ def ratio_of_shares(
     correlation: float,
     confidence: float = 0.95,
 ) -> Interval:
-    """Return the interval of `second` / `first`, two shares of the same items, from
-    Wilson's intervals of both (`ratio`).
+    """Return the interval of `second` / `first`, two shares of the same items, computed
+    from Wilson's intervals of the two shares (`ratio`).
 
-    `worth` is the effective number of items (`effective_number`), `correlation` that of
-    the two sides' scores over items.
+    `worth` is the effective number of items (`effective_number`). `correlation` is the
+    correlation over items between the scores behind the two shares.
     """
     base = wilson(first * worth, worth, confidence)
     top = wilson(second * worth, worth, confidence)
@@ -263,11 +274,11 @@ def ratio(
     correlation: float = 0.0,
 ) -> Interval:
     """Return the interval of the ratio second / first (MOVER for ratios, Donner and Zou
-    2012). `first` and `second` are pairs (positive number, its interval); `UNKNOWN`
-    when the first number is not positive.
+    2012). `UNKNOWN` if the first number is not positive.
 
-    `correlation` is that of the two numbers' errors. The upper end is infinite when the
-    first could be zero.
+    `first` and `second` are pairs (number, its interval). `correlation` is the
+    correlation between the two numbers' errors. The upper end is inf if the first
+    number could be zero.
     """
     base, (base_low, base_high) = first
     top, (top_low, top_high) = second
@@ -282,13 +293,17 @@ def ratio_roots(
     top: float, top_end: float, base: float, base_end: float, correlation: float
 ) -> tuple[float, float]:
     """Return the smaller and the larger ratio at which the distances from `top` to
-    `top_end` and from `base` to `base_end` cancel."""
+    `top_end` and from `base` to `base_end` cancel.
+
+    The ratios are the roots of a quadratic; `correlation` is as in `ratio`. The larger
+    ratio is inf if it has no bound.
+    """
     product = top * base
     product -= correlation * abs(top - top_end) * abs(base - base_end)
     over = top_end * (2 * top - top_end)
     under = base_end * (2 * base - base_end)
     root = math.sqrt(max(product**2 - over * under, 0.0))
-    # The smaller root of the quadratic is written so that nothing cancels.
+    # This form of the smaller root avoids a difference of nearly equal numbers.
     both = product + root
     smaller = 0.0
     larger = math.inf
@@ -300,20 +315,19 @@ def ratio_roots(
 
 
 def cluster_weights(clusters: int, resamples: int, rng: np.random.Generator) -> Array:
-    """Return the number of times that each of `clusters` clusters is drawn in each
-    resample of a bootstrap: shape (resamples, clusters); each row sums to
-    `clusters`."""
+    """Return how often each of `clusters` clusters is drawn in each bootstrap resample:
+    shape (resamples, clusters); each row sums to `clusters`."""
     chances = np.full(clusters, 1 / clusters)
     return rng.multinomial(clusters, chances, size=resamples).astype(float)
 
 
 def stretched(draws: Array, best: Array, clusters: int, confidence: float) -> Array:
-    """Return the `draws` (resamples, k) of a bootstrap, stretched away from the
-    estimate `best` (k,): by Student's quantile over the normal one, and by the square
-    root of n / (n - 1), n the number `clusters`, at least 2.
+    """Return the bootstrap `draws` (resamples, k), stretched away from the estimate
+    `best` (k,) to correct for few clusters.
 
-    Few clusters tell little of their own spread: 25 clusters are stretched by 8 %, 800
-    by 0.2 %.
+    The factor is Student's quantile over the normal quantile at `confidence`, times the
+    square root of n / (n - 1). n is the number `clusters`, at least 2. Few clusters
+    underestimate their own spread: 25 clusters are stretched by 8 %, 800 by 0.2 %.
     """
     n = max(clusters, 2)
     factor = student_quantile(confidence, n) / normal_quantile(confidence)
@@ -322,11 +336,13 @@ def stretched(draws: Array, best: Array, clusters: int, confidence: float) -> Ar
 
 
 def percentile_interval(draws: Array, confidence: float, value: float) -> Interval:
-    """Return the interval between the quantiles of `draws` that leave (1 -
-    `confidence`) / 2 of them out on each side, or up to the estimate `value` where that
-    lies outside: at a bound, or of few clusters, all draws can lie on one side. nan
-    draws do not count; without others, or without an estimate, the result is
-    `UNKNOWN`."""
+    """Return the interval between the two quantiles of `draws` that enclose the share
+    `confidence`, extended to the estimate `value` if that lies outside.
+
+    (1 - `confidence`) / 2 of the draws lie beyond each quantile. All draws can lie on
+    one side of an estimate that is at a bound or has few clusters. nan draws are
+    ignored. `UNKNOWN` if all draws are nan or `value` is nan.
+    """
     known = draws[~np.isnan(draws)]
     if known.size == 0 or math.isnan(value):
         return UNKNOWN

@@ -1,9 +1,9 @@
-"""Tests of published numbers: families of tests, paired differences, two shares, ranks
-of several shares, and correlations and mean differences over a sample of models, such
-as a dozen in a paper.
+"""Tests of published numbers: families of tests, paired differences, pairs of shares,
+and ranks of several shares. Also correlations and mean differences over a sample of
+models, such as a dozen in a paper.
 
 Models of one family are not independent draws. Every interval over models therefore
-holds for these models only, and is too short for others.
+holds for these models only, and is too short for other models.
 """
 
 import math
@@ -24,19 +24,20 @@ from .proportions import (
 LEVEL = 0.05
 """Significance level of a family of tests."""
 MOST = 2_000_000
-"""Largest number of different sums kept at once. Whole numbers share most of their
-sums; 20 other numbers have about a million."""
+"""Largest number of different sums kept at once in `sign_flips`. Differences that are
+whole numbers share most of their sums; 20 other differences have about a million."""
 ORDERS = 50_000
-"""Number of orders that are drawn for more than eight models (40,320 orders)."""
+"""Number of random orders that are drawn if there are more than eight models (eight
+have 40,320 orders)."""
 KENDALL_GRID = np.linspace(-1, 1, 81)
-"""Population taus among which `kendall_interval` seeks its ends."""
+"""Population taus that `kendall_interval` tries as ends of the interval."""
 KENDALL_DRAWS = 4000
-"""Number of samples that are drawn for each of them."""
+"""Number of samples that are drawn for each tau of the grid."""
 
 
 def holm(p_values: ArrayLike) -> Array:
-    """Return `p_values` (n,) of one family of tests, adjusted by Holm's method (1979),
-    in the given order; nan stays nan and does not count."""
+    """Return `p_values` (n,) of one family of tests, adjusted with Holm's method
+    (1979), in their original order. nan stays nan and does not count as a test."""
     given = floats(p_values)
     adjusted = np.full(given.shape, np.nan)
     members = np.flatnonzero(~np.isnan(given))
@@ -47,27 +48,31 @@ def holm(p_values: ArrayLike) -> Array:
 
 
 def with_holm(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the table `tests`, a row for each test of one family, with two added
-    columns: `p_holm`, the column `p` adjusted by Holm's method, and `decided`, whether
-    that is below `LEVEL` (0.05)."""
+    """Return the table `tests`, a row for each test of one family, with the added
+    columns `p_holm` and `decided`.
+
+    `p_holm` is the column `p` adjusted with Holm's method. `decided` says whether
+    `p_holm` is below `LEVEL` (0.05).
+    """
     adjusted = holm(tests["p"])
     return tests.assign(p_holm=adjusted, decided=adjusted < LEVEL)
 
 
 def told_from_zero(p_values: ArrayLike) -> int:
-    """Return the number of differences that their `p_values` (n,), of one family of
-    tests, tell from zero after Holm's correction."""
+    """Return the number of significant differences in one family of tests: those with a
+    p-value below `LEVEL` after Holm's correction of `p_values` (n,)."""
     return int((holm(p_values) < LEVEL).sum())
 
 
 def sign_flips(differences: ArrayLike) -> float:
-    """Return the two-sided p-value of paired `differences` (n,) by sign flips: the
-    share of all 2^n sign choices whose sum is at least as far from 0 as the observed
-    sum.
+    """Return the two-sided p-value of paired `differences` (n,) from sign flips.
 
-    For differences of -1, 0 or 1 this is McNemar's exact test (1947). 1 when all
-    differences are 0. `ValueError` for more than about 20 differences that are not
-    whole numbers.
+    The p-value is the share of all 2^n sign choices whose sum is at least as far from 0
+    as the observed sum.
+
+    For differences of -1, 0 or 1 this is McNemar's exact test (1947). The result is 1
+    if all differences are 0. Raises `ValueError` for more than about 20 differences
+    that are not whole numbers.
     """
     given = floats(differences)
     sums = np.zeros(1)
@@ -85,9 +90,12 @@ def sign_flips(differences: ArrayLike) -> float:
 
 
 def two_shares_p(first: float, first_n: float, second: float, second_n: float) -> float:
-    """Return the two-sided p-value of the pooled z test of two shares (0 to 1):
-    `first`, of `first_n` answers, and `second`, of `second_n`; neither number need be
-    whole. 1 for equal shares."""
+    """Return the two-sided p-value of the pooled z test of two independent shares from
+    0 to 1; 1 for equal shares.
+
+    The shares are `first`, of `first_n` answers, and `second`, of `second_n`. The
+    numbers of answers need not be whole.
+    """
     correct = first * first_n + second * second_n
     pooled = correct / (first_n + second_n)
     variance = max(pooled * (1 - pooled), 0.0)
@@ -100,25 +108,26 @@ def two_shares_p(first: float, first_n: float, second: float, second_n: float) -
 
 class OpenRanks(NamedTuple):
     """Best and worst possible rank of each of several shares, and the pairs that differ
-    significantly; rank 1 is the largest share."""
+    significantly. Rank 1 is the largest share."""
 
     low: NDArray[np.int64]
-    """Best possible rank: 1 plus the number of significantly larger shares."""
+    """Best possible rank of each share: 1 plus the number of significantly larger
+    shares."""
     high: NDArray[np.int64]
-    """Worst possible rank: number of shares that are not significantly smaller,
-    including the share itself."""
+    """Worst possible rank of each share: the number of shares that are not
+    significantly smaller, including the share itself."""
     apart: NDArray[np.int64]
-    """Pairs of shares (indices) that differ significantly, the larger share first: shape
-    (pairs, 2)."""
+    """Pairs of indices of shares that differ significantly, the larger share first:
+    shape (pairs, 2)."""
 
 
 def open_ranks(shares: ArrayLike, numbers: ArrayLike) -> OpenRanks:
-    """Return the ranks of `shares` (k,), each of its `numbers` (k,) of answers, that
-    pairwise tests leave open (Mogstad, Romano, Shaikh and Wilhelm 2024).
+    """Return the ranks of `shares` (k,) that pairwise tests leave open (Mogstad,
+    Romano, Shaikh and Wilhelm 2024). `numbers` (k,) are their numbers of answers.
 
-    Two shares differ significantly when their p-value, by Holm's correction over the
-    pairs, is below `LEVEL`. The test assumes independent shares; for shares of the same
-    items it is conservative.
+    Two shares differ significantly if their p-value is below `LEVEL` after Holm's
+    correction over all pairs. The test assumes independent shares; for shares of the
+    same items it is conservative.
     """
     values = floats(shares)
     n = floats(numbers)
@@ -136,22 +145,25 @@ def open_ranks(shares: ArrayLike, numbers: ArrayLike) -> OpenRanks:
 
 
 class OverModels(NamedTuple):
-    """An estimate over models, with interval, p-value and number of models."""
+    """An estimate over models, with its interval, p-value and number of models."""
 
     value: float
-    """Correlation or mean difference; nan where it is not defined."""
+    """Correlation or mean difference; nan if it is undefined."""
     interval: Interval
     """Interval of the value, for these models only."""
     p_value: float
     """Two-sided p-value of the hypothesis that the value is 0."""
     models: int
-    """Number of models, each one observation."""
+    """Number of models; each model is one observation."""
 
 
 def pair_signs(values: ArrayLike) -> Array:
     """Return the signs (-1, 0, 1) of first minus second for all pairs of `values` (…,
-    n) along the last axis, in the order of `itertools.combinations`: shape (…, n (n -
-    1) / 2)."""
+    n) along the last axis.
+
+    The result has the shape (…, n (n - 1) / 2), with the pairs in the order of
+    `itertools.combinations`.
+    """
     given = floats(values)
     first, second = np.triu_indices(given.shape[-1], 1)
     return floats(np.sign(given[..., first] - given[..., second]))
@@ -161,13 +173,16 @@ def kendall(
     x: ArrayLike, y: ArrayLike, confidence: float, rng: np.random.Generator
 ) -> OverModels:
     """Return Kendall's tau-b (1945) of `x` (n,) and `y` (n,), the values of n models on
-    two measures. nan when all values of one side are equal, or one is nan.
+    two measures.
 
     Tau suits few models, because each pair of models counts alike. The p-value is the
-    share of orders of `y` whose tau is at least as far from 0: of all orders, or of
-    `ORDERS` random ones where there are more. The interval is from `kendall_interval`.
+    share of orders of `y` whose tau is at least as far from 0. The test uses all
+    orders, or `ORDERS` random orders if there are more. The interval comes from
+    `kendall_interval`. The result is nan if all values of `x` or of `y` are equal, or
+    one is nan.
     """
-    from scipy.stats import permutation_test  # here: a second that most can do without
+    # Imported here: the import takes a second, which most code need not spend.
+    from scipy.stats import permutation_test
 
     signs = pair_signs(x)
     others = pair_signs(y)
@@ -177,7 +192,7 @@ def kendall(
         return OverModels(math.nan, UNKNOWN, math.nan, models)
 
     def distance(order: Array, axis: int) -> Array:  # noqa: ARG001
-        """Return how far from 0 the taus of orders of `y` (…, n) are, unscaled."""
+        """Return the distances from 0 of the unscaled taus of orders of `y` (…, n)."""
         return floats(np.abs(pair_signs(order) @ signs))
 
     test = permutation_test(
@@ -198,15 +213,18 @@ def kendall_interval(
     x: ArrayLike, y: ArrayLike, confidence: float, rng: np.random.Generator
 ) -> Interval:
     """Return the interval of Kendall's tau of `x` (n,) and `y` (n,), neither with all
-    values equal; `UNKNOWN` when it would hold no value.
+    values equal. `UNKNOWN` if the interval would be empty.
 
-    The interval holds every population tau from which samples of n models have a tau at
-    most as small as the observed one, and at least as large, each with a probability
-    above (1 - confidence) / 2. Populations are bivariate normal in their ranks, so that
-    tau is 2 / pi * asin(correlation) (Kruskal 1958), and samples are tied where the
-    models are. Fisher's transformation has no interval at +-1, a frequent value for few
-    models, and covers 75 to 95 %. This interval covers 94 to 100 %, more for fewer
-    models, because tau then has few values.
+    The interval contains a population tau if samples of n models from that population
+    are often enough like the observed one. More exactly, the probability of a tau at
+    most as small as the observed tau, and that of one at least as large, must exceed (1
+    - confidence) / 2.
+
+    Populations are bivariate normal in their ranks, so that tau is 2 / pi *
+    asin(correlation) (Kruskal 1958). Samples have the same ties as the models. Fisher's
+    transformation has no interval at +-1, a frequent value for few models, and covers
+    75 to 95 %. This interval covers 94 to 100 %, more for fewer models, because tau
+    then has few values.
     """
     known_x, known_y = np.sort([floats(x), floats(y)])
     value = pair_signs(x) @ pair_signs(y)
@@ -228,17 +246,19 @@ def kendall_interval(
 
 
 def tied(draws: Array, known: Array) -> Array:
-    """Return the `draws` (…, n) with ties: along the last axis, the smallest value
-    becomes the first of the sorted values `known` (n,), and so on. Unchanged where no
-    two of `known` are equal."""
+    """Return the `draws` (…, n) with the ties of `known` (n,), which is sorted. Along
+    the last axis, the smallest draw becomes the first value of `known`, and so on.
+
+    The draws are unchanged if no two values of `known` are equal.
+    """
     if (np.diff(known) > 0).all():
-        return draws  # their order alone counts
+        return draws  # without ties, only the order of the draws matters
     return floats(known[draws.argsort().argsort()])
 
 
 def mean_difference(differences: ArrayLike, confidence: float) -> OverModels:
-    """Return the mean of `differences` (n,), one for each model, two or more, with
-    Student's interval and the p-value by exact sign flips (`sign_flips`)."""
+    """Return the mean of `differences` (n,), one for each of two or more models, with
+    Student's interval and the exact p-value from sign flips (`sign_flips`)."""
     given = floats(differences)
     models = len(given)
     value = given.mean()

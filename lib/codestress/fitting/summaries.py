@@ -1,5 +1,5 @@
 """Tables of shares with intervals, and comparisons of two conditions on the same items,
-from answers."""
+computed from answers."""
 
 import math
 from typing import NamedTuple
@@ -20,9 +20,12 @@ from .significance import sign_flips
 def with_accuracy(
     table: pd.DataFrame, correct: str, n: str, confidence: float = 0.95, alike: int = 1
 ) -> pd.DataFrame:
-    """Return the table with added columns: `accuracy`, the counts in the column named
-    by `correct` over those in the column named by `n`, and `low` and `high`, the ends
-    of Wilson's interval (nan for 0 answers), in which `alike` answers count as one."""
+    """Return `table` with three added columns: `accuracy`, and `low` and `high`, the
+    ends of Wilson's interval at `confidence` (nan for 0 answers).
+
+    The accuracy is the count in the column named by `correct` over the count in the
+    column named by `n`. In the interval, `alike` answers count as one.
+    """
     ends = []
     for right, asked in zip(table[correct] / alike, table[n] / alike, strict=True):
         ends.append(wilson(right, asked, confidence))
@@ -33,18 +36,18 @@ def with_accuracy(
 
 class PairedComparison(NamedTuple):
     """Comparison of a second condition with a first, on the same items: difference of
-    the means, with interval, p-value and numbers of items."""
+    the means, interval, p-value and numbers of items."""
 
     difference: float
-    """Mean of the second condition minus mean of the first, over the items that both
-    have."""
+    """Mean of the second condition minus mean of the first, over the items with answers
+    in both conditions."""
     low: float
     """Lower end of Bonett and Price's interval of the difference, over clusters."""
     high: float
     """Upper end of that interval."""
     p_value: float
-    """p-value of McNemar's exact test when every item was asked once, else of a
-    sign-flip permutation test on clusters."""
+    """p-value of McNemar's exact test if every item was asked once and is its own
+    cluster, else of a sign-flip permutation test on clusters."""
     items: int
     """Number of items with an answer in both conditions."""
     only_first: int
@@ -52,8 +55,8 @@ class PairedComparison(NamedTuple):
     only_second: int
     """Number of items on which the second condition did better."""
     unpaired: int
-    """Number of items with an answer in only one condition; they do not enter the
-    comparison."""
+    """Number of items with an answer in only one condition. The comparison leaves such
+    items out."""
 
 
 def compare(
@@ -108,15 +111,17 @@ def paired_differences(
     resamples: int = 2000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return the comparisons, for each model, of every later value of the column named
-    by `condition` with its first value, on the same items (column `problem`): a table
-    with a row for each comparison. Answers without a value take no part.
+    """Return a table that compares, for each model, each later value of a column with
+    the column's first value, on the same items (column `problem`).
 
-    Scores are in the column `value_strict`, or that of another `rule`. Items with equal
-    values in the column named by `clusters` are dependent. Columns: model, condition,
-    first, second (values of the condition), difference (second minus first, -1 to 1),
-    low, high, p_value (McNemar's exact test when items were asked once), items,
-    only_first, only_second, unpaired.
+    `condition` names the column; answers without a value in it are left out. Scores are
+    in the column `value_strict`, or that of another `rule`. Items with equal values in
+    the column named by `clusters` are dependent.
+
+    The table has a row for each comparison. Columns: model, condition, first, second
+    (values of the condition), difference (second minus first, -1 to 1), low, high,
+    p_value (McNemar's exact test if items were asked once), items, only_first,
+    only_second, unpaired.
     """
     rows = []
     for model, part in answers.groupby("model", sort=False):

@@ -1,4 +1,5 @@
-"""Shape of `nano`, with the names of a Hugging Face config.json."""
+"""Sizes of `nano`, the small transformer that comes with the kit, with the names of a
+Hugging Face config.json."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,8 +31,8 @@ class Configuration(Strict):
 
 
 def chatml(turns: Iterable[tuple[str, str]], begun: str = "") -> str:
-    """Returns a prompt in ChatML, of (role, text) pairs, and the assistant's turn, which begins
-    with the prefill `begun` and stays open."""
+    """Return a prompt in ChatML: the `turns` as pairs (role, text), then the
+    assistant's turn, which begins with the prefill `begun` and stays open."""
     prompt = ""
     for role, text in turns:
         prompt += f"{START}{role}\n{text}{END}\n"
@@ -39,6 +40,9 @@ def chatml(turns: Iterable[tuple[str, str]], begun: str = "") -> str:
 
 
 def weights_folder(name: str) -> Path:
-    """Returns the folder of weights. A name with a slash is a path, which begins at the project's
-    root unless it is whole; any other, such as `weights`, is a folder beside this module."""
+    """Return the path of the folder of weights `name`.
+
+    A name with a slash is a path, absolute or relative to the project's root. Any other
+    name, such as `weights`, is a folder beside this module.
+    """
     return ROOT / name if "/" in name else WEIGHTS.parent / name

@@ -1,7 +1,7 @@
-"""Engine of `nano`, the small transformer that comes with the kit: decoding in numpy, on any
-machine.
+"""Engine of `nano`, the small transformer that comes with the kit: decoding in numpy,
+on any machine.
 
-Consecutive prompts with a common beginning share it, so that it is read once.
+A common beginning of consecutive prompts is read only once.
 """
 
 from __future__ import annotations
@@ -26,17 +26,20 @@ from .configuration import chatml, weights_folder
 
 
 class Settings(Strict):
-    """Settings of a registry row (a model that can be asked) whose engine is `nano`."""
+    """Settings of a registry row (the entry of a model that can be asked) whose engine
+    is `nano`."""
 
     folder: str = "weights"
-    """Folder of weights in the kit's layout; a name without a slash is a folder in
-    lib/codestress/nano."""
+    """Folder of weights in the kit's layout, as in `weights_folder`: a name without a
+    slash is a folder in lib/codestress/nano."""
 
 
 class NanoEngine(Engine):
-    """Engine of a registry row, with the model whose weights are in the folder that the row's
-    settings name, by default the kit's; `EngineError` when they cannot be read. It answers one
-    request after the other."""
+    """Engine of a registry row, which answers one request after the other with the
+    model in the folder that the row's settings name (default: the kit's weights).
+
+    Raises `EngineError` if the weights cannot be read.
+    """
 
     concurrency = 1
 
@@ -49,14 +52,14 @@ class NanoEngine(Engine):
             self.model = Nano(weights_folder(settings.folder))
         except DataError as error:
             raise EngineError(f"{entry.name}: settings.folder: {error}") from None
-        # Matrices of this size gain nothing from more threads of numpy, and lose much beside
-        # other computations.
+        # Matrices of this size gain nothing from more threads, and more threads lose much
+        # time if other computations run beside them.
         alone = ThreadpoolController().wrap(limits=1, user_api="blas")
         self.alone = alone(self._answer)
 
     async def answer(self, request: Request) -> Response:
-        """Returns the response to a request, with the completion of its prompt; raises
-        `RequestFailed` for a prompt that does not fit the context window."""
+        """Return the response to a request, with the completion of its prompt. Raises
+        `RequestFailed` if the prompt does not fit into the context window."""
         return await asyncio.to_thread(self.alone, request)
 
     def _answer(self, request: Request) -> Response:
@@ -99,23 +102,24 @@ class NanoEngine(Engine):
 
 
 def prompt_text(request: Request) -> str:
-    """Returns a request's prompt as ChatML, with the assistant's turn begun by the prefill."""
+    """Return a request's prompt as ChatML text that ends with the prefill in the
+    assistant's open turn."""
     prompt = request.prompt
     turns = [(message.role, message.content) for message in prompt.messages]
     return chatml(turns, prompt.prefill)
 
 
 def identity(entry: ModelEntry) -> str:
-    """Returns the text that stands for the model of `entry`, a registry row, in request keys: the
-    entry's revision and a hash of its weights (`weights_hash`)."""
+    """Return the text that identifies the model of the registry row `entry` in request
+    keys: the row's revision and the hash of its weights (`weights_hash`)."""
     folder = weights_folder(str(entry.settings.get("folder", "weights")))
     return f"{entry.revision} {weights_hash(folder)}".strip()
 
 
 @cache
 def weights_hash(folder: Path) -> str:
-    """Returns a hash (16 hexadecimal digits) of a folder's model.safetensors and tokenizer.json;
-    empty without such files."""
+    """Return a hash (16 hexadecimal digits) of model.safetensors and tokenizer.json in
+    `folder`; empty if neither exists."""
     content = b""
     for name in ("model.safetensors", "tokenizer.json"):
         path = folder / name

@@ -1,8 +1,8 @@
-"""Forward pass of `nano` in numpy: greedy or sampled continuation, with a cache that the next
-prompt can share.
+"""Forward pass of `nano` in numpy: greedy or sampled continuation, with a cache of keys
+and values that the next prompt can reuse.
 
-Weights are stored as 16-bit floats in the layout of Hugging Face's Llama; sums are computed in 32
-bits.
+Weights are stored as 16-bit floats in the layout of Hugging Face's Llama; computations
+use 32 bits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,13 +25,13 @@ from .configuration import END, WEIGHTS, Configuration
 Array = NDArray[np.float32]
 
 BLOCK = 256
-"""Number of tokens that the forward pass reads at once."""
+"""Largest number of tokens in one forward pass."""
 EMBEDDING, LAST_SCALE = "model.embed_tokens.weight", "model.norm.weight"
-"""Llama's names of the weights that belong to no layer."""
+"""Llama's names of the weights outside the layers."""
 
 
 class Layer(NamedTuple):
-    """The weights of a layer: two scales, and matrices [out, in]."""
+    """Weights of a layer: two scales of shape [hidden], and seven matrices [out, in]."""
 
     input_scale: Array
     queries: Array
@@ -55,12 +55,14 @@ LAYER = {
     "mlp.up_proj": ("inner", "hidden"),
     "mlp.down_proj": ("hidden", "inner"),
 }
-"""Llama's names of a layer's weights, in the order of `Layer`, with their axes."""
+"""Dict from Llama's name of each weight of a layer, in the order of `Layer`, to the
+names of its axes."""
 
 
 @contextmanager
 def _readable(path: Path) -> Iterator[Path]:
-    """Raises `DataError`, with the remedy, for any error while the file `path` is read."""
+    """Return a context manager with `path`, in which every error becomes a `DataError`
+    with the remedy."""
     try:
         yield path
     # The libraries raise bare errors for files that are missing or damaged.
@@ -72,9 +74,12 @@ def _readable(path: Path) -> Iterator[Path]:
 
 
 class Nano:
-    """The model `nano`, read from a folder of weights, with a cache of the tokens read last. Not
-    for several threads at once. Raises `DataError` for a folder whose files are missing or
-    damaged."""
+    """The model `nano`, read from a folder of weights, with a cache of the tokens read
+    last.
+
+    A `Nano` cannot be used from several threads at once. Raises `DataError` if files of
+    the folder are missing or damaged.
+    """
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
         with _readable(folder / "config.json"):
@@ -92,19 +97,22 @@ class Nano:
             self.weights[name] = loaded[name].astype(np.float32)
         layers, heads = shape.num_hidden_layers, shape.num_key_value_heads
         cache = (layers, heads, shape.max_position_embeddings, shape.head_dim)
-        # Values are [layers, heads, tokens, head], keys [layers, heads, head, tokens]:
-        # one query against long rows takes a fifth of the time.
+        # Values are [layers, heads, tokens, head], but keys [layers, heads, head, tokens]:
+        # a product of one query with long rows takes a fifth of the time.
         self._values = np.zeros(cache, dtype=np.float32)
         self._keys = self._values.transpose(0, 1, 3, 2).copy()
         self._read: list[int] = []
-        # For each layer, attention of the last token read over all: [heads, tokens].
+        # Attention weights of the last token over all tokens, [heads, tokens], by layer.
         self._seen: list[Array] = []
         self._later = np.triu(np.full((BLOCK, BLOCK), -np.inf, dtype=np.float32), 1)
         self._cosines, self._sines = rotations(shape)
 
     def logits(self, tokens: list[int]) -> Array:
-        """Returns the logits of the next token after a prompt's `tokens`, one or more: shape
-        [vocabulary]. Tokens at the beginning that the last call had too are not read again."""
+        """Return the logits of the token that follows a prompt's `tokens` (one or more
+        ids), shape [vocabulary].
+
+        A beginning of the prompt that the last call had too is not read again.
+        """
         shared = 0
         for before, token in zip(self._read, tokens[:-1], strict=False):
             if before != token:
@@ -118,8 +126,9 @@ class Nano:
         return logits
 
     def attention(self, tokens: list[int]) -> Array:
-        """Returns the attention weights of the last of a prompt's `tokens` over all: [layers,
-        heads, tokens]. The cache is emptied before."""
+        """Return the attention weights of the last of a prompt's `tokens` over all its
+        tokens: shape [layers, heads, tokens]. The prompt is read anew, without the
+        cache."""
         self._read.clear()
         self.logits(tokens)
         return np.stack(self._seen)
@@ -132,9 +141,12 @@ class Nano:
         top_p: float = 1.0,
         random: np.random.Generator,
     ) -> Iterator[int]:
-        """Yields the token ids that continue a prompt's `tokens`, until the model ends the
-        completion or the context window is full. Each is chosen by `temperature` (0: greedy) and
-        `top_p` (`chosen`)."""
+        """Yield the token ids that continue a prompt's `tokens`, until the model ends
+        the completion or the context window is full.
+
+        `temperature` (0: greedy) and `top_p` determine the choice of each token
+        (`chosen`), with random numbers from `random`.
+        """
         context = list(tokens)
         while len(context) < self.shape.max_position_embeddings:
             token = chosen(self.logits(context), temperature, top_p, random)
@@ -144,18 +156,21 @@ class Nano:
             context.append(token)
 
     def greedy(self, text: str, most: int) -> str:
-        """Returns, as text, the continuation of `text` by the likeliest token each time, of at most
-        `most` tokens."""
+        """Return the continuation of `text` with the most likely token at each step, as
+        text, of at most `most` tokens."""
         tokens = self.continuation(self.tokens(text), random=rng(0, "greedy"))
         return str(self.tokenizer.decode(list(islice(tokens, most))))
 
     def tokens(self, text: str) -> list[int]:
-        """Returns the token ids of a text, without special tokens added."""
+        """Return the token ids of a text; no special tokens are added."""
         return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
     def _forward(self, tokens: list[int]) -> Array:
-        """Reads `tokens` after those in the cache, which gets their keys and values, and returns
-        the states of the last layer, [tokens, hidden]."""
+        """Read `tokens` after those in the cache, and return the normalised states of
+        the last layer, [tokens, hidden].
+
+        The keys and values of the tokens are added to the cache.
+        """
         self._seen.clear()
         first = len(self._read)
         last = first + len(tokens)
@@ -181,8 +196,8 @@ class Nano:
         return Layer(*[self.weights[f"{prefix}.{name}.weight"] for name in LAYER])
 
     def _attend(self, queries: Array, layer: int, last: int) -> Array:
-        """Returns the attention output [tokens, heads · head] of `queries` [heads, tokens, head]
-        over the cache of layer number `layer`, up to position `last`."""
+        """Return the output of attention, [tokens, heads · head], of `queries` [heads,
+        tokens, head] over the cache of layer number `layer`, up to position `last`."""
         groups, count = self.shape.num_key_value_heads, queries.shape[1]
         size = self.shape.head_dim
         # The heads of a group share keys and values: [groups, heads · tokens, head].
@@ -201,14 +216,15 @@ class Nano:
         return output.transpose(1, 0, 2).reshape(count, -1)
 
     def _heads(self, states: Array, weights: Array) -> Array:
-        """Returns the projection of `states` [tokens, hidden] by `weights`, as [heads, tokens,
-        head]."""
+        """Return the product of `states` [tokens, hidden] and `weights` [heads · head,
+        hidden], split by head: [heads, tokens, head]."""
         projected = states @ weights.T
         heads = projected.reshape(len(states), -1, self.shape.head_dim)
         return heads.transpose(1, 0, 2)
 
     def _rotated(self, heads: Array, first: int) -> Array:
-        """Returns `heads` [heads, tokens, head] with the encoding of their positions, from `first`."""
+        """Return `heads` [heads, tokens, head] with the rotary encoding of their
+        positions, the first of which is `first`."""
         positions = slice(first, first + heads.shape[1])
         half = heads.shape[2] // 2
         turned = np.concatenate((-heads[..., half:], heads[..., :half]), axis=-1)
@@ -225,16 +241,16 @@ class Nano:
 
 
 def configuration(folder: Path) -> Configuration:
-    """Returns the model's sizes in a folder's config.json; its other entries, for other programs,
-    are ignored. `KeyError` for a size that the file lacks."""
+    """Return the model's sizes from config.json in `folder`. The file's other entries,
+    which other programs use, are ignored. Raises `KeyError` if a size is missing."""
     entries = parse_json((folder / "config.json").read_text("utf-8"))
     sizes = {name: entries[name] for name in Configuration.model_fields}
     return Configuration.model_validate(sizes)
 
 
 def weight_shapes(shape: Configuration) -> dict[str, tuple[int, ...]]:
-    """Returns the shapes of the arrays in a file of weights, by Llama's names, for a model's
-    sizes."""
+    """Return a dict from Llama's name of each array in a file of weights to its shape,
+    for a model of sizes `shape`."""
     sizes = {
         "hidden": shape.hidden_size,
         "inner": shape.intermediate_size,
@@ -254,8 +270,12 @@ def weight_shapes(shape: Configuration) -> dict[str, tuple[int, ...]]:
 def chosen(
     logits: Array, temperature: float, top_p: float, random: np.random.Generator
 ) -> int:
-    """Returns the token to add: the likeliest at `temperature` 0, else one drawn from the smallest
-    set of likeliest tokens whose probabilities add up to at least `top_p`."""
+    """Return the id of the next token: the most likely one at `temperature` 0, else a
+    random one.
+
+    A random token is drawn from the smallest set of most likely tokens whose
+    probabilities add up to at least `top_p`.
+    """
     if temperature == 0:
         return int(logits.argmax())
     scaled = np.exp((logits - logits.max()) / temperature)
@@ -268,8 +288,8 @@ def chosen(
 
 
 def rotations(shape: Configuration) -> tuple[Array, Array]:
-    """Returns the cosines and the sines of the rotary position encoding for a model's sizes: two
-    arrays [positions, head]."""
+    """Return the cosines and the sines of the rotary position encoding for a model of
+    sizes `shape`: two arrays [positions, head]."""
     half = np.arange(0, shape.head_dim, 2) / shape.head_dim
     positions = np.arange(shape.max_position_embeddings)
     angles = np.tile(positions[:, None] / shape.rope_theta**half, 2)

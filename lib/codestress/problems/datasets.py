@@ -1,7 +1,8 @@
 """Data sets with pinned revision, size, SHA-256 and licence (params/datasets.yaml).
 
-A file is sought in the folder that CODESTRESS_DATA names, then in outputs/data/, and is used only
-when its hash is the pinned one. Only `codestress data fetch` downloads files.
+A file is looked for in the folder that CODESTRESS_DATA names, then in outputs/data/.
+The file is used only if its hash is the pinned one. Only `codestress data fetch`
+downloads files.
 """
 
 import hashlib
@@ -18,17 +19,17 @@ from codestress.validation import Strict, check, nearest, read_yaml
 
 CATALOGUE = PARAMS / "datasets.yaml"
 LARGEST = 2**30
-"""Largest number of bytes to fetch of a file of unknown size."""
+"""Largest number of bytes to fetch of a file whose size is not pinned."""
 
 
 class DataFile(Strict):
     path: str
     """Path of the file, relative to the data folder."""
     remote: str | None
-    """Path of the file, relative to `base_url`; null when the source's file name is unknown, so
-    that only a local copy can be used."""
+    """Path of the file, relative to `base_url`; None if the source's file name is
+    unknown, so that only a local copy can be used."""
     bytes: int | None = Field(gt=0)
-    """Size in bytes; null when the source states only a rounded size."""
+    """Size in bytes; None if the source states only a rounded size."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
@@ -45,8 +46,8 @@ class DataSet(Strict):
 
 
 def load_catalogue() -> dict[str, DataSet]:
-    """Each `DataSet` of the catalogue, params/datasets.yaml, by name. `ParameterError` for an
-    invalid file."""
+    """Return a dict from name to `DataSet` for the rows of the catalogue,
+    params/datasets.yaml. Raises `ParameterError` for an invalid file."""
     return {
         name: check(DataSet, {"name": name, **row}, f"{shown(CATALOGUE)}: {name}")
         for name, row in read_yaml(CATALOGUE).items()
@@ -54,8 +55,8 @@ def load_catalogue() -> dict[str, DataSet]:
 
 
 def folders() -> list[Path]:
-    """Folders in which data files are sought, in this order: CODESTRESS_DATA where it is set, then
-    outputs/data/."""
+    """Return the folders in which data files are looked for, in order: CODESTRESS_DATA
+    if it is set, then outputs/data/."""
     named = os.environ.get("CODESTRESS_DATA")
     if named:
         return [Path(named), DATA]
@@ -63,8 +64,11 @@ def folders() -> list[Path]:
 
 
 def at_hand(name: str) -> Path | None:
-    """Path of the first copy of a data file in `folders()`, whose hash is not checked; None without
-    a copy. `name` is the file's path relative to the data folder."""
+    """Return the path of the first copy of a data file in `folders()`; None if there is
+    no copy. The copy's hash is not checked.
+
+    `name` is the file's path relative to the data folder.
+    """
     for folder in folders():
         if (folder / name).is_file():
             return folder / name
@@ -72,8 +76,8 @@ def at_hand(name: str) -> Path | None:
 
 
 def state(file: DataFile) -> str:
-    """State of the data file `file` on this machine, as text: `ok`, `missing`, or words on the
-    wrong size or hash of the first copy found."""
+    """Return the state of the data file `file` on this machine as text: `ok`,
+    `missing`, or the wrong size or hash of the first copy found."""
     path = at_hand(file.path)
     if path:
         return _verdict(path.read_bytes(), file)
@@ -90,11 +94,11 @@ def _verdict(content: bytes, file: DataFile) -> str:
 
 
 def data_file(name: str, path: str) -> Path:
-    """Path of a verified copy of the file `path` (relative to the data folder) of the data set
-    `name`.
+    """Return the path of a verified copy of the file `path` (relative to the data
+    folder) of the data set `name`.
 
-    `DataError` with the remedy when the data set has no such file, or its copy is missing or
-    altered; `ParameterError` for an unknown data set.
+    Raises `ParameterError` for an unknown data set. Raises `DataError` with the remedy
+    if the data set has no such file, or its copy is missing or altered.
     """
     dataset = find_dataset(name)
     files = {file.path: file for file in dataset.files}
@@ -120,8 +124,8 @@ def data_file(name: str, path: str) -> Path:
 
 
 def find_dataset(name: str) -> DataSet:
-    """`DataSet` of this `name` in params/datasets.yaml; `ParameterError` with the nearest valid
-    name for an unknown one."""
+    """Return the `DataSet` with this `name` in params/datasets.yaml. Raises
+    `ParameterError` with the nearest valid name if there is none."""
     catalogue = load_catalogue()
     if name not in catalogue:
         raise ParameterError(
@@ -131,9 +135,13 @@ def find_dataset(name: str) -> DataSet:
 
 
 def fetch(dataset: DataSet, file: DataFile) -> Path:
-    """Copies `file`, one of the files of `dataset`, to outputs/data/, from CODESTRESS_DATA or else
-    the network, and returns its new path. The content is verified before it is put in place.
-    `DataError` when it cannot be fetched or has another size or hash."""
+    """Copy `file`, one of the files of `dataset`, to outputs/data/ and return its new
+    path.
+
+    The source is the copy in CODESTRESS_DATA if there is one, else the network. The
+    content is verified before it is written. Raises `DataError` if the file cannot be
+    fetched or has another size or hash.
+    """
     target = DATA / file.path
     local = folders()[0] / file.path
     if local != target and local.is_file():

@@ -1,8 +1,9 @@
-"""Python source that is the same on every machine with the kit: files of packages that
-requirements.lock pins.
+"""Python source that is the same on every machine with the kit: files of packages whose
+versions requirements.lock pins.
 
-The kit's set-up installs these packages, hash-checked, for every platform and every Python. The
-standard library's files differ between versions of Python.
+The kit's set-up installs these packages, with checked hashes, for every platform and
+every Python. The standard library would not do, because its files differ between
+versions of Python.
 """
 
 import warnings
@@ -24,16 +25,16 @@ PACKAGES = (
     "babel",
     "prompt-toolkit",
 )
-"""Packages in pure Python, with the same version for every Python."""
+"""Pure Python packages that have the same version for every Python."""
 
 
 @cache
 def installed_modules(package: str) -> dict[str, str]:
-    """Source text of each module of an installed package by its dotted name, in the order of their
-    paths, without tests. `package` is one of `PACKAGES`.
+    """Return a dict from dotted name to source text for the modules of an installed
+    package, in the order of their paths, without tests.
 
-    Warns when the installed version is not the pinned one, because other source makes other
-    prompts.
+    `package` is one of `PACKAGES`. Warns if the installed version is not the pinned
+    one, because other source makes other prompts.
     """
     pinned, current = pins()[package], version(package)
     if current != pinned:
@@ -53,8 +54,8 @@ def installed_modules(package: str) -> dict[str, str]:
 
 @cache
 def pins() -> dict[str, str]:
-    """Pinned versions in requirements.lock by the name of the package, without packages that depend
-    on the platform."""
+    """Return a dict from package to pinned version from requirements.lock, without
+    packages whose pin depends on the platform."""
     lines = (ROOT / "requirements.lock").read_text("utf-8").splitlines()
     named = [line.split("==") for line in lines if "==" in line and ";" not in line]
     return dict(named)

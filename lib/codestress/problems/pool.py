@@ -1,9 +1,11 @@
-"""Problems that no model has seen: a pool of 2,000 CRUXEval-like functions.
+"""Problems that no model has seen: a pool of 2,000 generated functions like those of
+CRUXEval.
 
-`python bench/problems/write_pool.py` wrote them. They have CRUXEval's families of methods on str,
-list, dict and int, 2 to 12 lines, and pass its filters: deterministic, no imports, no floats,
-within the limit of steps. In addition, every variable affects the result, the result depends on the
-arguments, and no line could be left out without a difference.
+`python bench/problems/write_pool.py` generated the functions. The functions have
+CRUXEval's families of methods on str, list, dict and int, 2 to 12 lines, and pass
+CRUXEval's filters: deterministic, no imports, no floats, within the limit on steps. In
+addition, every variable affects the result, the result depends on the arguments, and
+leaving out any line makes a difference.
 """
 
 import gzip
@@ -22,9 +24,12 @@ POOL = 2000
 
 
 def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
-    """Returns the first `count` problems of the pool: in the order of its file for `seed` 0, in a
-    random order for any other seed. A problem has the same id in every order. `ParameterError` for
-    more problems than the pool has."""
+    """Return `count` problems of the pool: the first ones in file order for `seed` 0,
+    else the first ones in a random order.
+
+    A problem has the same id in every order. Raises `ParameterError` if `count` is more
+    than `POOL`.
+    """
     if count > POOL:
         raise ParameterError(
             f"n_problems = {count}: there are {POOL} generated problems; ask for at most as many"

@@ -1,8 +1,8 @@
-"""Problems from files: CRUXEval's JSON Lines, LiveCodeBench's code execution (which names the
-function), and custom problems.
+"""Problems from files: CRUXEval's JSON Lines, LiveCodeBench's code execution (which
+names the function), and custom problems.
 
-params/problems.yaml names files of custom problems; every study on CRUXEval's tasks takes these
-names.
+params/problems.yaml gives files of custom problems a name; every study on CRUXEval's
+tasks accepts these names.
 """
 
 import ast
@@ -34,14 +34,16 @@ from .program import Problem
 
 FILE = PARAMS / "problems.yaml"
 GZIP = b"\x1f\x8b"
-"""Bytes with which a file packed by gzip begins."""
+"""Bytes with which a gzip file begins."""
 LARGEST = 2**30
-"""Largest size in bytes of a file after unpacking."""
+"""Largest size of a file after unpacking, in bytes; a file that is larger on disk may
+be read too."""
 
 
 class ProblemFile(NamedTuple):
-    """Content of a problem file: its `problems` in order, and its `faults`, a message for each
-    invalid row by the row's id."""
+    """Content of a problem file: its `problems` in order, and the `faults` of its
+    invalid rows. `faults` is a dict from a row's id (`line N` for a row without id) to
+    a message."""
 
     problems: list[Problem]
     faults: dict[str, str]
@@ -49,16 +51,19 @@ class ProblemFile(NamedTuple):
 
 @cache
 def cruxeval() -> list[Problem]:
-    """The 800 problems of CRUXEval (Gu et al., 2024); `DataError` with the remedy when the file is
-    missing or altered."""
+    """Return the 800 problems of CRUXEval (Gu et al., 2024). Raises `DataError` with
+    the remedy if the file is missing or altered."""
     return read_problems(data_file("cruxeval", "cruxeval/cruxeval.jsonl")).problems
 
 
 @cache
 def livecodebench() -> list[Problem]:
-    """The 479 problems of LiveCodeBench's code execution (data set `execution-v2`). `DataError`
-    says where to put the file when it is missing; its hash is not pinned, because no copy was
-    available."""
+    """Return the 479 problems of LiveCodeBench's code execution (data set
+    `execution-v2`).
+
+    The file's hash is not pinned, because no copy was available. Raises `DataError`
+    with the place to put the file if it is missing.
+    """
     name = "livecodebench/execution-v2.jsonl"
     path = at_hand(name)
     if path is None:
@@ -70,9 +75,12 @@ def livecodebench() -> list[Problem]:
 
 
 def read_text(path: Path, errors: str = "strict") -> str:
-    """Text of the file at `path` in UTF-8 (or in UTF-16 with a byte-order mark), unpacked when it is
-    packed by gzip. `DataError` when it cannot be read. `errors` says, as in `bytes.decode`, what
-    becomes of bytes in another encoding."""
+    """Return the text of the file at `path` in UTF-8, or in UTF-16 with a byte-order
+    mark. A gzip file is unpacked.
+
+    `errors` says what to do with bytes in another encoding, as in `bytes.decode`.
+    Raises `DataError` if the file cannot be read.
+    """
     try:
         return decoded(unpacked(path), errors)
     except (OSError, EOFError, ValueError, zlib.error) as error:
@@ -83,8 +91,12 @@ def read_text(path: Path, errors: str = "strict") -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
-    """Context with the file at `path`, open to read its bytes, unpacked when they are packed by
-    gzip: browsers unpack files and keep their names, so no name is looked at. `OSError` when it cannot be opened."""
+    """Return a context manager with the file at `path`, open for reading bytes. A gzip
+    file is unpacked.
+
+    Gzip is recognised by content, because browsers unpack files but keep their names.
+    Raises `OSError` if the file cannot be opened.
+    """
     with path.open("rb") as packed:
         if packed.peek(2).startswith(GZIP):
             yield gzip.GzipFile(fileobj=packed)
@@ -93,8 +105,11 @@ def opened(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
 
 
 def unpacked(path: Path) -> bytes:
-    """Content of the file at `path`, unpacked when it is packed by gzip. `OSError`, `EOFError` or `zlib.error` when it
-    cannot be read, `ValueError` when it unpacks to more than `LARGEST` bytes."""
+    """Return the content of the file at `path`, unpacked if it is a gzip file.
+
+    Raises `OSError`, `EOFError` or `zlib.error` if the file cannot be read, and
+    `ValueError` if it unpacks to more than `LARGEST` bytes.
+    """
     most = max(LARGEST, path.stat().st_size)
     with opened(path) as file:
         content = file.read(most + 1)
@@ -104,16 +119,22 @@ def unpacked(path: Path) -> bytes:
 
 
 def decoded(content: bytes, errors: str = "strict") -> str:
-    """Text of `content` in UTF-8, or in UTF-16 with a byte-order mark; `ValueError` for other
-    encodings, unless `errors` says what becomes of their bytes, as in
-    `bytes.decode`."""
+    """Return the text of `content` in UTF-8, or in UTF-16 with a byte-order mark.
+
+    `errors` says what to do with bytes in another encoding, as in `bytes.decode`. By
+    default they raise `ValueError`.
+    """
     marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return content.decode("utf-16" if marked else "utf-8-sig", errors)
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields each line of the JSON Lines file at `path` that is not blank, with its number. Bytes
-    that are not UTF-8 are left to `parse_row`. `DataError` when the file cannot be read."""
+    """Yield each line of the JSON Lines file at `path` that is not blank, as a pair
+    (number from 1, text).
+
+    Bytes that are not UTF-8 become surrogates, which `parse_row` rejects. Raises
+    `DataError` if the file cannot be read.
+    """
     lines = read_text(path, "surrogateescape").split("\n")
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -121,8 +142,8 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def parse_row(line: str) -> dict[str, Any]:
-    """Row that a line of JSON Lines holds; `ValueError` for a line that is not UTF-8 and for one
-    that is no JSON object."""
+    """Return the JSON object in a `line` of JSON Lines. Raises `ValueError` if the line
+    is not UTF-8 or not a JSON object."""
     if odd := re.search("[\0\udc80-\udcff]", line):
         byte = ord(odd[0]) & 0xFF
         raise ValueError(
@@ -135,15 +156,17 @@ def parse_row(line: str) -> dict[str, Any]:
 
 
 def read_problems(path: Path) -> ProblemFile:
-    """Returns the `ProblemFile` (problems, and faults of invalid rows) of the file of JSON Lines at
-    `path`. Its rows have `code`, `input`, `output` and `id`; `input` are the arguments of a call of
-    `f`.
+    """Return the problems in the JSON Lines file at `path`, and the faults of its
+    invalid rows. The fields of a row are `code`, `input`, `output` and `id`.
 
-    In a row with `function_name`, as in LiveCodeBench, `input` is the whole call (`minimumCost(s =
-    '0011')`), and rows with the same `question_id` belong to one question. A row is a fault when it
-    lacks a field, its call cannot be parsed, its output is no literal or its program is not Python.
-    Faults are named, so that answers to these rows are counted, never dropped. `DataError` for two
-    rows with one id, and for a file without problems.
+    `input` has the arguments of a call of `f`. In a row with `function_name`, as in
+    LiveCodeBench, `input` is the whole call (`minimumCost(s = '0011')`), and rows with
+    the same `question_id` belong to one question.
+
+    A row is invalid if it lacks a field, its call cannot be parsed, its output is not a
+    literal, or its program is not Python. Faults keep the row's id, so that answers to
+    such rows are counted, never dropped. Raises `DataError` if two rows have one id, or
+    the file has no problems.
     """
     problems = list[Problem]()
     faults = dict[str, str]()
@@ -207,22 +230,25 @@ class OwnProblems(Strict):
     """A row of params/problems.yaml: path and description of a file of custom problems."""
 
     file: str
-    """Path of JSON Lines with `code`, `input`, `output` and `id` as in CRUXEval (or with
-    `function_name` as in LiveCodeBench), relative to the project's root."""
+    """Path, relative to the project's root, of a JSON Lines file with `code`, `input`,
+    `output` and `id` as in CRUXEval (or with `function_name` as in LiveCodeBench)."""
     description: str = ""
 
 
 def own_sets() -> dict[str, OwnProblems]:
-    """Rows of params/problems.yaml (`OwnProblems`) by name; empty when the file does not exist.
-    `ParameterError` for an unreadable file or an invalid row."""
+    """Return a dict from name to row (`OwnProblems`) of params/problems.yaml; empty if
+    the file does not exist. Raises `ParameterError` for an unreadable file or an
+    invalid row."""
     return read_rows(FILE, OwnProblems)
 
 
 @cache
 def own_problems(name: str) -> list[Problem]:
-    """Problems of the custom set `name`, a row of params/problems.yaml. `DataError` when the set's
-    file cannot be read or has no problems, or, with the first faults, when some rows are no
-    problems."""
+    """Return the problems of the custom set `name`, a row of params/problems.yaml.
+
+    Raises `DataError` if the set's file cannot be read or has no problems, and, with
+    the first five faults, if it has invalid rows.
+    """
     path = ROOT / own_sets()[name].file
     file = read_problems(path)
     if file.faults:
@@ -235,6 +261,7 @@ def own_problems(name: str) -> list[Problem]:
 
 
 def known_source(*kits: str) -> Any:
-    """Returns a validator (for `Annotated`) of a parameter that names a source of problems: one of
-    `kits`, or a row of params/problems.yaml. It raises `ValueError` for other names."""
+    """Return a validator (for `Annotated`) of a parameter that names a source of
+    problems: one of `kits`, or a row of params/problems.yaml. The validator raises
+    `ValueError` for other names."""
     return one_of("source", kits, lambda: FILE)

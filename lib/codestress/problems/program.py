@@ -22,11 +22,12 @@ class Problem:
     """Value that the call returns, as a Python literal."""
     language: Language = "python"
     source: Source = Source.STRANGER
-    """Origin of the program. Only the kit's own generators set another origin; code that puts
-    outside text into a problem uses `from_stranger`."""
+    """Origin of the program. Only the kit's own generators set another origin than the
+    default. Code that puts outside text into a problem uses `from_stranger`."""
     question: str = ""
-    """Id of the question from which several problems were made (LiveCodeBench has 479 problems of
-    92 questions); empty for a problem of its own."""
+    """Id of the question from which several problems were made (LiveCodeBench has 479
+    problems from 92 questions). Empty if the problem shares its question with no other.
+    """
 
     @property
     def call(self) -> str:
@@ -35,13 +36,15 @@ class Problem:
 
 
 def from_stranger(problem: Problem, **changes: Any) -> Problem:
-    """Copy of `problem` with the fields `changes` replaced by parts that came from outside, such as
-    a model's program or a file's value; its origin becomes untrusted."""
+    """Return a copy of `problem` whose origin is untrusted, with the fields `changes`
+    replaced. The new values come from outside, such as a model's program or a file's
+    value."""
     return replace(problem, **changes, source=Source.STRANGER)
 
 
 def literal_text(value: Any, language: Language) -> str:
-    """Text of `value` as a literal of `language`: Python's `repr` for `python`, else JSON."""
+    """Return `value` as the text of a literal of `language`: Python's `repr` for
+    `python`, else JSON."""
     if language == "python":
         return repr(value)
     return json.dumps(value, ensure_ascii=False)

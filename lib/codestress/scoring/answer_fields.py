@@ -1,5 +1,5 @@
-"""Fields of rows in files of answers: the problem's id, and the texts of the answers, which an
-API's response may hold."""
+"""Fields of rows in files of answers: the problem's id, and the texts of the answers,
+possibly inside an API's response."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,7 +24,8 @@ TEXTS = (
 
 
 def field_at(row: Any, path: str) -> Any:
-    """Returns the field of `row` at `path`; None without it, and for the `output` of a problem."""
+    """Return the field of `row` at `path`, in which a dot leads into an object. None if
+    the field is missing, and for the `output` of a row that is a problem itself."""
     if path == "output" and ("input" in row or "code" in row):
         return None
     for name in path.split("."):
@@ -68,14 +69,15 @@ def _written_list(cell: Any) -> list[str | None] | None:
 
 
 def warning(fault: str, names: Sequence[str]) -> str:
-    """Returns a warning of a `fault` in the rows `names`; it names the first five of more."""
+    """Return the text of a warning of a `fault` in the rows `names`, which lists at
+    most five of the names."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{fault}: {', '.join(names[:5])}{more}"
 
 
 def answer_texts(value: Any) -> list[str | None]:
-    """Returns the answers in a field: a text, a list of texts, or an API's response with one for
-    each choice; None marks a missing one and one that is no text."""
+    """Return the answers in a field: a text, a list of texts, or an API's response with
+    a text for each choice. None marks an answer that is missing or not a text."""
     while isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
         value = value[0]
     if str(field_at(value, "status_code") or "").startswith(("4", "5")):
@@ -92,7 +94,8 @@ def answer_texts(value: Any) -> list[str | None]:
 
 
 def _text(message: Any) -> str | None:
-    """Returns the text of an API's message, its text parts without reasoning; None without any."""
+    """Return the text of an API's message: its text parts without reasoning. None if
+    there is none."""
     match message:
         case str(text) | [str(text)]:
             return text

@@ -1,4 +1,5 @@
-"""Scores answers from elsewhere, by problem id; `scoring.answer_layouts` reads them from files."""
+"""Scores of answers that another program collected, by problem id;
+`scoring.answer_layouts` reads such answers from files."""
 
 import math
 from collections import Counter, defaultdict
@@ -27,31 +28,33 @@ NOT_JUDGED = {
     "only reasoning",
     "harness error",
 }
-"""Outcomes of answers that could not be judged; a file that has no other outcomes is an error."""
+"""Outcomes of answers that could not be judged. A file without any other outcome is an
+error."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """Scores of a file of answers, by problem id, one for each answer, and warnings; a problem
-    without answers has one score for each answer that was expected."""
+    """Scores of a file of answers by problem id, one for each answer, and warnings. A
+    problem without answers has one score for each expected answer."""
 
     scores: Mapping[str, Sequence[Score]]
     warnings: Sequence[str]
-    """Missing, surplus or faulty entries, by name."""
+    """Warnings on missing, surplus or faulty entries, with their names."""
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of answers of each outcome by the outcome's name (`Outcome.code`), zeros included;
-        the numbers add up to the number of scores."""
+        """Dict from each outcome's name (`Outcome.code`) to its number of answers,
+        zeros included. The numbers add up to the number of scores."""
         counts = Counter(score.outcome for score in chain(*self.scores.values()))
         return {outcome.code: counts[outcome] for outcome in Outcome}
 
     def pass_at(self, k: int) -> float | None:
-        """Chance that at least one of `k` answers to a problem is correct, by the unbiased estimate
-        (Chen et al., 2021, section 2.1).
+        """Return pass@k, the chance that at least one of `k` answers to a problem is
+        correct, by the unbiased estimate (Chen et al., 2021, section 2.1).
 
-        The mean is over the problems that have `k` answers or more; None where none has. The
-        report's `warnings` name problems with fewer answers than others.
+        The mean is over the problems that have `k` answers or more; None if no problem
+        has. The report's `warnings` name problems with fewer answers than other
+        problems.
         """
         estimates = []
         for scores in self.scores.values():
@@ -61,9 +64,11 @@ class Report:
         return sum(estimates) / len(estimates) if estimates else None
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the report as the dictionary that `codestress score --json` prints: pass@1 and
-        pass@5 (None where no problem has that many answers), counts by outcome, warnings, and each
-        problem's scores."""
+        """Return the report as the dictionary that `codestress score --json` prints:
+        pass@1 and pass@5, counts by outcome, warnings, and each problem's scores.
+
+        A pass@k is None if no problem has that many answers.
+        """
         problems = {
             name: list(map(_as_json, self.scores[name])) for name in self.scores
         }
@@ -86,8 +91,11 @@ def _as_json(score: Score) -> dict[str, Any]:
 
 
 def pass_at_k(n: int, correct: int, k: int) -> float:
-    """Returns the unbiased estimate of pass@k, the chance that one of `k` answers is correct, from
-    `n` answers, at least `k`, of which `correct` are correct: 1 - C(n - correct, k) / C(n, k)."""
+    """Return the unbiased estimate of pass@k, the chance that one of `k` answers is
+    correct: 1 - C(n - correct, k) / C(n, k).
+
+    `n` is the number of answers, at least `k`; `correct` of them are correct.
+    """
     return 1 - math.comb(n - correct, k) / math.comb(n, k)
 
 
@@ -100,14 +108,18 @@ def score_file(
     executor: Executor | None,
     unread: Sequence[str] = (),
 ) -> Report:
-    """Scores as many answers to each problem as any problem has; `answers` are lists of texts by
-    problem id (`read_answers`); the warnings on their file, `unread`, become the report's.
+    """Return the report on the `answers` (lists of texts by problem id, from
+    `read_answers`) to `problems`.
 
-    `task` says whether outputs or inputs are predicted; `executor` runs programs, and may be None
-    for outputs under the rule `strict`. A problem without answers, and None in the place of an
-    answer, count as `missing`; answers to a faulty problem as `harness error`. A problem with fewer
-    answers is scored by those. Hidden thoughts are removed under both rules; fences and other
-    wrappings (`scoring.forms.alone`) under `strict`.
+    Every problem is expected to have as many answers as the problem with the most. A
+    problem with fewer answers is scored by the answers that it has, with a warning. A
+    problem without answers, and None in place of an answer, count as `missing`; an
+    invalid problem counts as `harness error`.
+
+    `task` says whether outputs or inputs are predicted. `executor` runs programs, and
+    may be None for outputs under the rule `strict`. `unread` are warnings on the file
+    of answers, which are added to the report's. Hidden thoughts are removed under both
+    rules; fences and other formatting (`scoring.forms.alone`) under `strict` only.
     """
     expected = max([1, *map(len, answers.values())])
     # A failed request is one row, whatever the number of answers that it should have given.
@@ -128,8 +140,8 @@ def score_file(
 
 
 def _entry(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
-    """Returns the answer in a model's `text`, to be scored by `rule`; a score where the text is
-    None or has no answer."""
+    """Return the answer in a model's `text`, to be scored with `rule`, or a score if
+    the text is None or has only hidden thoughts."""
     if text is None:
         return Score(Outcome.MISSING, 0.0, "no answer in the file")
     answer = without_thoughts(text)
@@ -139,8 +151,8 @@ def _entry(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
 
 
 def _warnings(problems: ProblemFile, answers: Answers, expected: int) -> Iterator[str]:
-    """Yields a warning for each fault of the answers: ids that are unknown, or have no answers or
-    fewer than `expected`."""
+    """Yield a warning for each kind of fault of the answers: ids that are unknown, have
+    no answers, or have fewer than `expected`."""
     known = [problem.id for problem in problems.problems]
     every = dict.fromkeys([*known, *problems.faults])
     named = {
@@ -158,8 +170,11 @@ def _warnings(problems: ProblemFile, answers: Answers, expected: int) -> Iterato
 
 
 def check_matched(path: Path, answers: Answers, report: Report) -> None:
-    """Raises `NothingMatchedError` when `report`, on the `answers` in the file at `path`, has no
-    answer that could be judged: an accuracy of 0 % would say that the model answered wrongly."""
+    """Raise `NothingMatchedError` if no answer in `report` could be judged: an accuracy
+    of 0 % would say that the model answered wrongly.
+
+    The message quotes the first of `answers`, which are those in the file at `path`.
+    """
     counts = {reason: count for reason, count in report.counts.items() if count}
     if counts.keys() - NOT_JUDGED:
         return

@@ -1,8 +1,8 @@
-"""Reads files of answers: CRUXEval's format, other harnesses' files, and tables that no harness
-wrote.
+"""Read files of answers: CRUXEval's format, other harnesses' files, and tables that no
+harness wrote.
 
-Container (zip, Parquet, JSON, JSON Lines, CSV) and layout (the fields with the problem's id and the
-answers) are recognised by content, never by the file's name.
+Container (zip, Parquet, JSON, JSON Lines, CSV) and layout (the fields with the
+problem's id and the answers) are recognised by content, never by the file's name.
 """
 
 import csv
@@ -31,46 +31,53 @@ from .answer_fields import answer_texts, field_at, id_text, values_at, warning
 
 Row = dict[str, Any]
 LAYOUTS = read_yaml(Path(__file__).with_name("layouts.yaml"))
-"""For each format the fields of a row with the problem's id, and the fields with the answers, the
-preferred first; a dot leads into an object."""
+"""Dict from format to the fields of a row with the problem's id, and the fields with
+the answers, the preferred first. A dot leads into an object."""
 TABLE = LAYOUTS.pop("table")
-"""Names of fields with ids, and of fields with answers, in a table that no harness wrote."""
+"""Names of fields with ids, and of fields with answers, in a table that no harness
+wrote, the preferred first."""
 FORMATS = ("cruxeval", *LAYOUTS, "jsonl", "csv", "parquet")
-"""Formats that `codestress score --format` names."""
+"""Formats that `codestress score --format` accepts."""
 WANTED = "give an object of problem ids to lists of texts, or another format of docs/scoring.md, in UTF-8"
 MOST_ROWS = 2_000_000
-"""Largest number of rows in a file, against files that unpack to endless ones."""
+"""Largest number of rows in a file, a guard against small files that unpack to endless
+ones."""
 SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")
-"""Name of the file in an inspect_ai log with a sample, or with its output where the sample is in
-chunks."""
+"""Pattern of the file names in an inspect_ai log that hold a sample, or a sample's
+output if the sample is in chunks."""
 LOG_LIKELIHOOD = re.compile(r"\[+'?-?(?:\d+\.|inf)[^,]*, '?(?:True|False)'?\]")
 """Responses of a task of lm-eval that compares probabilities of given texts: no model wrote them."""
 ZSTANDARD = 93
-"""Number of inspect_ai's compression in the zip format; zipfile reads it from Python 3.14 on."""
+"""Number of inspect_ai's compression method in the zip format; Python's zipfile
+supports it from version 3.14 on."""
 NO_SAMPLES = "no samples of inspect_ai in it; its run ended before the first answer"
 NO_ROW = "no object, or have more cells than columns"
 
 
 @dataclass(frozen=True)
 class AnswerFile:
-    """Answers in a file, and how the file was read."""
+    """Answers in a file, and the way in which the file was read."""
 
     format: str
     """Name of the format, one of `FORMATS`."""
     answers: dict[str, list[str | None]]
-    """Texts by problem id, in the file's order; None marks a missing answer."""
+    """Dict from problem id to texts, in the file's order; None marks a missing answer.
+    """
     fields: str = "ids to texts"
-    """Names of the fields that were read as id and answers."""
+    """Names of the fields that were read as id and answers; `ids to texts` for
+    CRUXEval's format."""
     warnings: Sequence[str] = ()
-    """Faults of rows, such as a missing id, each with the numbers of the rows."""
+    """Faults of rows, such as a missing id, each with the row numbers, from 1."""
 
 
 def read_answers(path: Path, form: str = "") -> AnswerFile:
-    """Returns the answers in the file at `path` by problem id; gzip is unpacked.
+    """Return the answers in the file at `path`, with the way in which they were read. A
+    gzip file is unpacked.
 
-    The format is recognised by content unless `form`, one of `FORMATS`, forces one. `DataError`,
-    which names the fault, for a file that cannot be read; `NothingMatchedError`, which names the
-    fields that were found, for rows without ids or answers; `ParameterError` for another `form`.
+    The format is recognised by content unless `form`, one of `FORMATS`, is given.
+    Raises `ParameterError` for another `form`, `DataError` with the fault for a file
+    that cannot be read, and `NothingMatchedError` with the fields found for rows
+    without ids or answers.
     """
     if form not in ("", *FORMATS):
         raise ParameterError(f"--format {form}: choose one of {', '.join(FORMATS)}")
@@ -91,8 +98,9 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
 
 
 def _samples(content: bytes) -> list[Any]:
-    """Returns the samples in an inspect_ai log (`.eval`) by its documented layout: a zip with a
-    JSON file for each sample."""
+    """Return the samples in an inspect_ai log (`.eval`) with its documented layout: a
+    zip archive with a JSON file for each sample. A sample that is not a JSON object
+    becomes None."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = dict.fromkeys(filter(SAMPLE.fullmatch, archive.namelist()))
         if not names:
@@ -106,7 +114,8 @@ def _samples(content: bytes) -> list[Any]:
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes) -> bytes:
-    """Returns the unpacked bytes of the member `info` of `archive`, whose file is `content`."""
+    """Return the unpacked bytes of the member `info` of `archive`, whose whole file is
+    `content`."""
     if info.compress_type != ZSTANDARD:
         return archive.read(info)
     import pyarrow
@@ -128,8 +137,8 @@ def _parquet(content: bytes) -> list[Any]:
 
 
 def _from_text(text: str, form: str) -> AnswerFile:
-    """Returns the answers in the text of a file, like `read_answers`; `ValueError` for a text that
-    cannot be read."""
+    """Return the answers in the text of a file, like `read_answers`. Raises
+    `ValueError` for a text that cannot be read."""
     if text.count("\n") > MOST_ROWS:
         raise ValueError(f"it has more than {MOST_ROWS:,} lines")
     if form != "csv":
@@ -147,8 +156,9 @@ def _from_text(text: str, form: str) -> AnswerFile:
 
 
 def _from_json(content: Any, form: str) -> AnswerFile:
-    """Returns the answers in the JSON value `content`: rows, a harness's results, one row, or
-    CRUXEval's ids and lists. `ValueError` for a value without rows."""
+    """Return the answers in the JSON value `content`: rows, a harness's results, a
+    single row, or CRUXEval's object of ids and lists. Raises `ValueError` for a value
+    without rows."""
     rows = content
     if isinstance(content, dict):
         # inspect_ai's logs have a list of samples, EvalPlus's results an object of lists.
@@ -173,7 +183,8 @@ def _from_json(content: Any, form: str) -> AnswerFile:
 
 
 def _lists_of_texts(content: Row) -> dict[str, list[str | None]]:
-    """Returns the object `content` of problem ids to lists of texts; `ValueError` for another."""
+    """Return the object `content` if it maps problem ids to lists of texts. Raises
+    `ValueError` if not."""
     for name, texts in content.items():
         if not isinstance(texts, list) or not all(
             isinstance(text, str | None) for text in texts
@@ -206,7 +217,7 @@ def _csv(text: str) -> list[Any]:
 
 
 def _object(text: str | bytes) -> Any:
-    """Returns the JSON object in `text`; None where there is none."""
+    """Return the JSON object in `text`; None if `text` is not one."""
     try:
         content = parse_json(text, unique=True)
     except ValueError:
@@ -218,8 +229,12 @@ def _object(text: str | bytes) -> Any:
 
 
 def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
-    """Returns the answers in the rows of a table; `form` is the forced format or empty, `container`
-    the format of a table that no harness wrote. `NothingMatchedError` without ids or answers."""
+    """Return the answers in the rows of a table.
+
+    `form` is the required format or empty; `container` is the format's name for a table
+    that no harness wrote. Raises `NothingMatchedError` if the rows have no ids or no
+    answers.
+    """
     rows = [_lowercase(row) for row in table]
     name, id_field, answer_field = _fields(rows, form, container)
     values, answer_field = values_at(rows, answer_field)
@@ -256,8 +271,8 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
 
 
 def _lowercase(row: Any) -> Row:
-    """Returns `row` with the names of its fields in lower case; no fields where it is no object.
-    `ValueError` where two fields then have one name."""
+    """Return the fields of `row` with their names in lower case; no fields if `row` is
+    not an object. Raises `ValueError` if two fields get the same name."""
     fields: Row = {}
     for written, value in row.items() if isinstance(row, dict) else ():
         name = str(written).strip().lower()
@@ -268,8 +283,9 @@ def _lowercase(row: Any) -> Row:
 
 
 def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, str]:
-    """Returns the first format, or `form` where it is not empty, for which the rows have an id and
-    answers, and their fields; `NothingMatchedError` without one."""
+    """Return the first format (or `form` if it is not empty) whose id and answer fields
+    the rows have, with the names of these two fields. Raises `NothingMatchedError` if
+    there is none."""
     names = dict.fromkeys(chain(*rows)).keys()
     layouts = {**LAYOUTS, container: TABLE}
     if form == "cruxeval":
@@ -303,9 +319,13 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
 
 
 def _preferred(paths: Sequence[str], rows: Sequence[Row]) -> str:
-    """Returns the first of `paths` to a field of `rows`; empty without any. A field without a value
-    counts as well: a model's answer may be missing, and the expected answer, in a field further
-    back, must not take its place."""
+    """Return the first of `paths` that leads to a field of any of `rows`; empty if
+    there is none.
+
+    A top-level field other than `output` counts even without a value. A model's answer
+    may be missing, and the expected answer, in a field further back, must not take its
+    place.
+    """
     for path in paths:
         named = path != "output" and any(path in row for row in rows)
         if named or any(field_at(row, path) is not None for row in rows):

@@ -1,8 +1,9 @@
-"""Answers that a prefill begins: completions of an assistant's turn whose first words the prompt
-wrote (Sense and Sensitivity, appendix J), a fence and an assertion, or a fence alone.
+"""Answers whose beginning is a prefill: completions of an assistant's turn whose first
+words the prompt wrote (Sense and Sensitivity, appendix J). The prefill is a fence and
+an assertion, or a fence alone.
 
-Each reader takes the completion `text`, which continues the prefilled text `begun`; `begun` is
-empty without a prefill.
+The functions that read an answer take the completion `text`, which continues the
+prefilled text `begun`. `begun` is empty without a prefill.
 """
 
 import ast
@@ -17,32 +18,41 @@ from .forms import alone, marked
 from .input_answers import asserted_expression
 
 ReadingRule = Literal["first_fence", "last_assertion", "first_line"]
-"""Rule for the part of an answer that counts where a prefill begins the answer: the text before the
-first closing fence (appendix J of Sense and Sensitivity opens the fence), the text after the last
-assertion in the completion, or the first line alone."""
+"""Rule for the part of a completion that counts after a prefill.
+
+`first_fence`: the text before the first closing fence. `last_assertion`: the text after
+the last `assert`. `first_line`: the first line alone.
+
+Appendix J of Sense and Sensitivity opens the fence in the prefill.
+"""
 ASSERT = re.compile(r"(?<![A-Za-z0-9])assert\b(?!\s*\(?\s*not\b)")
 QUESTION = re.compile(r"\w\(\?\?\)|==\s*\?\?")
 """Pattern of the question marks in the prompt's assertion."""
 CALL = re.compile(r"[\s(]*[A-Za-z_]\w*\s*\(")
 OPENING_FENCE = re.compile(r"```[^\n`]*(?=\n)")
 CLOSING_FENCE = re.compile(r"(?:\A|\n)```|(?<=[^\s`])```[ \t]*(?=\n|\Z)")
-"""Pattern of a closing fence: it begins a line, or ends a line that has text."""
+"""Pattern of a closing fence, which stands at the beginning of a line, or at the end of
+a line that has text."""
 FENCE_WITH_LANGUAGE = re.compile(r"```(?:\{?\.?\w|[ \t]+\w+[ \t]*\n)")
 
 
 def begun_value(text: str, begun: str, rule: ReadingRule = "first_fence") -> Ending:
-    """Returns, as `Ending`, the value on the right side of `assert f(…) ==`, up to the closing fence
-    or the assertion's message (a text after a comma), and whether a fence closes it. `rule`
-    (`ReadingRule`) names the part of the completion that counts."""
+    """Return the value on the right side of `assert f(…) ==`, and whether a fence
+    closes it.
+
+    The value ends before the closing fence or the assertion's message (a text after a
+    comma). `rule` (`ReadingRule`) names the part of the completion that counts.
+    """
     rest, _ = _after_beginning(text, begun, rule, "")
     value, closed = before_fence(rest)
-    # A model may repeat the prefilled `==`, and end an assertion by signs that end no value.
+    # A model may repeat the prefilled `==`, and add characters that cannot end a value.
     value = alone(value).lstrip("=").rstrip(";`*_").strip()
     return Ending(_without_message(value), closed)
 
 
 def _without_message(text: str) -> str:
-    """Returns an assertion's value without the assertion's message, a string after a comma."""
+    """Return the value in `text`, the right side of an assertion, without the
+    assertion's message (a string after a comma)."""
     if "," in text:
         source = f"assert _ == {text}"
         with suppress(SyntaxError):
@@ -55,12 +65,15 @@ def _without_message(text: str) -> str:
 def begun_arguments(
     text: str, begun: str, function: str, rule: ReadingRule = "first_fence"
 ) -> str | None:
-    """Returns the arguments in `assert … == f(`, where `f` is `function`, up to the parenthesis
-    that closes the call; None when nothing closes the call. `rule` (`ReadingRule`) names the part
-    of the completion that counts."""
+    """Return the arguments in `assert … == f(`, with `function` as `f`, up to the
+    parenthesis that closes the call. None if nothing closes the call.
+
+    `rule` (`ReadingRule`) names the part of the completion that counts.
+    """
     rest, anew = _after_beginning(text, begun, rule, function)
     call = _call_of(function, rest)
-    # A model may repeat `f(` alone; a call in the arguments has a parenthesis that closes both.
+    # A model may repeat the prefilled `f(`. A nested call of f in the arguments is told
+    # apart by a second closing parenthesis, which closes the outer call.
     if call and (anew or outside_brackets(rest, ")") < 0):
         rest = rest[call.end() :]
     end = outside_brackets(rest, ")")
@@ -68,11 +81,11 @@ def begun_arguments(
 
 
 def begun_block(text: str, begun: str) -> str | None:
-    """Returns the content of the block of code that the prefill opened, without its first line
-    break; None when no fence closes the block.
+    """Return the content of the code block that the prefill opened, without its first
+    line break. None if no fence closes the block.
 
-    Lines are kept to the character (Sense and Sensitivity, section 3.2). A block that the model
-    opens itself is read from its opening.
+    Lines are kept to the character (Sense and Sensitivity, section 3.2). If the model
+    opens a block itself, the content begins after that opening.
     """
     if _begins_anew(text, begun):
         opening = OPENING_FENCE.search(text)
@@ -85,9 +98,12 @@ def begun_block(text: str, begun: str) -> str | None:
 def _after_beginning(
     text: str, begun: str, rule: ReadingRule, function: str
 ) -> tuple[str, bool]:
-    """Returns the part of the completion that continues the prefilled `assert … ==`, by `rule`, and
-    whether the model wrote the assertion itself (True without a prefill). `function` is the
-    function whose call counts, empty where the value does."""
+    """Return the part of the completion that counts under `rule`, and whether the model
+    wrote the assertion itself (also True without a prefill).
+
+    `function` is the function whose call is the answer; empty if the answer is the
+    value.
+    """
     anew = _begins_anew(text, begun, "assert")
     if rule == "last_assertion" and "assert " in text:
         text = _side(text.rpartition("assert ")[2], function)
@@ -103,11 +119,12 @@ def _after_beginning(
 
 
 def _begins_anew(text: str, begun: str, *openings: str) -> bool:
-    """Whether the completion begins the answer itself, without a prefill or because it repeats the
-    prefilled text: it starts with the first word of `begun`, a fence with a language, or one of the
-    words `openings`.
+    """Return whether the completion begins the answer itself: there is no prefill, or
+    the completion repeats the prefilled text.
 
-    No value and no argument begins so; a closing fence names no language.
+    A completion that repeats the prefilled text starts with the first word of `begun`,
+    a fence with a language, or one of the words `openings`. Values and arguments do not
+    begin like that, and a closing fence has no language.
     """
     start = text.lstrip()
     if not begun or start.startswith((begun.split()[0], *openings)):
@@ -116,12 +133,13 @@ def _begins_anew(text: str, begun: str, *openings: str) -> bool:
 
 
 def _written_whole(text: str, function: str) -> str:
-    """Returns the side that counts (`_side`) of the first assertion in `text` that a model wrote
-    itself: on a line of its own, else within the prose before the first fence.
+    """Return the side that counts (`_side`) of the first assertion that a model wrote
+    itself in `text`.
 
-    Without an assertion, the result is the rest after the first opening fence that names a
-    language or begins the text; without such a fence, the text without the formatting around the
-    whole of it.
+    The assertion is on a line of its own, or else within the prose before the first
+    fence. Without an assertion, the result is the rest after the first opening fence
+    that has a language or begins the text. Without such a fence, the result is the text
+    without the formatting around the whole of it.
     """
     in_prose = None
     start = 0
@@ -140,14 +158,17 @@ def _written_whole(text: str, function: str) -> str:
     if opening and (opening[0] != FENCE or not text[: opening.start()].strip()):
         return text[opening.end() :]
     bare = unwrapped(text)
-    # A fence still says that the answer was not cut off.
+    # A fence is kept as the sign that the answer was not cut off.
     return bare + FENCE if FENCE in text else bare
 
 
 def _side(text: str, function: str) -> str:
-    """Returns the side of an assertion's `==` that counts, from the `text` behind `assert`, which
-    may be in parentheses: the call of `function`, or, where that is empty, the value, which stands
-    right unless a call stands there and a value left. Empty without `==`."""
+    """Return the side of an assertion's `==` that counts, from the `text` after
+    `assert`, which may be in parentheses. Empty without `==`.
+
+    With a `function`, that is the side with its call. Else it is the value: the right
+    side, or the left side if the right one is a call and the left one a literal.
+    """
     equals, end = outside_brackets(text, "=="), len(text)
     if equals < 0 and text.lstrip().startswith("("):
         text = text.lstrip()[1:]
@@ -166,5 +187,6 @@ def _side(text: str, function: str) -> str:
 
 
 def _call_of(function: str, text: str) -> re.Match[str] | None:
-    """Returns the match of the name `function` and a parenthesis, with which `text` begins."""
+    """Return the match of the name `function` and a parenthesis at the beginning of
+    `text`; None if `text` begins otherwise."""
     return re.match(rf"\s*{re.escape(function)}\s*\(", text)

@@ -1,7 +1,8 @@
-"""The dress of an answer, the formatting that is no part of it: hidden thoughts, tokens of a chat
-template, fences, bold type, tags, LaTeX, labels.
+"""The dress of an answer, which is the formatting around it: hidden thoughts, tokens of
+a chat template, fences, bold type, tags, LaTeX, labels.
 
-`DRESS` is the table (dress.yaml) that all readers of answers use; docs/scoring.md prints it.
+`DRESS` is the table (dress.yaml) that all readers of answers use; docs/scoring.md
+prints it.
 """
 
 import re
@@ -22,17 +23,17 @@ def _pattern(parts: list[str]) -> re.Pattern[str]:
 
 
 DRESS = {name: _pattern(row["patterns"]) for name, row in TABLE.items()}
-"""Patterns of what is taken off an answer, by name: of single marks, or, with a group `answer`, of
-a whole text."""
+"""Patterns of formatting that is removed from an answer, by name. A pattern matches a
+single mark or, if it has a group `answer`, a whole text."""
 CLOSING_TAG = _pattern(TABLE["hidden thoughts"]["closing"])
-"""Pattern of those tags of hidden thoughts that close them."""
+"""Pattern of the tags that close hidden thoughts."""
 WRAPPINGS = [pattern for pattern in DRESS.values() if "answer" in pattern.groupindex]
 DEEPEST_WRAPPING = 20
 
 
 def unwrapped(text: str) -> str:
-    """Returns an answer without the formatting of `DRESS` that surrounds the whole of it: a label,
-    fence, bold type, backticks, tags, a semicolon."""
+    """Return an answer without the formatting of `DRESS` that surrounds the whole of
+    it: a label, fence, bold type, backticks, tags, a semicolon."""
     for _ in range(DEEPEST_WRAPPING):
         text = text.strip()
         latex = COMMAND.match(text) or DRESS["LaTeX"].fullmatch(text)
@@ -59,11 +60,11 @@ PIECES = re.compile(
     r"|```|==|[()\[\]{}]",
     re.DOTALL,
 )
-"""Pattern of strings, comments, and tokens that may end an answer. A string that is never closed
-ends with its line."""
+"""Pattern of strings, comments, and tokens that may end an answer. A string that is
+never closed ends with its line."""
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 DEEPEST_BRACKETS = 200
-"""Largest number of nested brackets; Python's parser takes no more."""
+"""Largest number of nested brackets; Python's parser accepts no more."""
 
 
 def outside_brackets(text: str, mark: str, start: int = 0) -> int:
@@ -85,15 +86,16 @@ def outside_brackets(text: str, mark: str, start: int = 0) -> int:
 
 
 class Ending(NamedTuple):
-    """The text of an answer that a model wrote, and whether a fence of the model's closed it."""
+    """The text of an answer that a model wrote, and whether a fence or tag of the
+    model's closed it."""
 
     text: str
     closed: bool
 
 
 def before_fence(text: str) -> Ending:
-    """Returns the text before the first fence (three backticks) outside strings, and whether there
-    is a fence; without one the whole text."""
+    """Return the text before the first fence (three backticks) outside strings, and
+    whether there is a fence. Without a fence, the whole text."""
     for piece in PIECES.finditer(text):
         if piece[0] == FENCE:
             return Ending(text[: piece.start()], True)
@@ -104,7 +106,8 @@ def before_fence(text: str) -> Ending:
 
 
 def _tag(name: str) -> re.Pattern[str]:
-    """Returns the pattern of a tag, plain, in bold type or as code, and a colon after it."""
+    """Return the pattern of the tag `name` (a regular expression), plain, in bold type
+    or as code, with a colon after it or without."""
     marked = rf"(\*{{1,3}}|_{{1,3}}|`{{1,3}})(?:{name}):?\1"
     return re.compile(rf"(?:{marked}|(?:{name})):?", re.IGNORECASE)
 
@@ -112,8 +115,8 @@ def _tag(name: str) -> re.Pattern[str]:
 ANSWER_TAGS = [
     (_tag(row["opening"]), _tag(row["closing"])) for row in TABLE["tags"]["answers"]
 ]
-"""Patterns of an opening and a closing tag around an answer: of the tags that CodeCrash asks for,
-and of those that models write in their place."""
+"""Pairs of patterns: an opening and a closing tag around an answer, first the tags that
+CodeCrash asks for, then the tags that models write instead."""
 
 # --- LaTeX ---
 
@@ -124,8 +127,8 @@ MOST_COMMANDS = 50
 
 
 def boxes(text: str) -> Iterator[str]:
-    r"""Yields the content of each `\boxed{…}` in a text, as Python would be written (`unescaped`);
-    the rest of the text for a box that is never closed."""
+    r"""Yield the content of each `\boxed{…}` in a text, as it would be written in
+    Python (`unescaped`). For a box that is never closed, yield the rest of the text."""
     box = BOX.search(text)
     while box:
         end = outside_brackets(text, "}", box.end())
@@ -137,8 +140,9 @@ def boxes(text: str) -> Iterator[str]:
 
 
 def unescaped(text: str) -> str:
-    r"""Returns a piece of LaTeX without commands of type (`\text{…}`, `\texttt{…}`) and without the
-    backslashes of its signs (`\_`, `\{`): the answer as it would be written in Python."""
+    r"""Return a piece of LaTeX as the answer would be written in Python: without font
+    commands (`\text{…}`, `\texttt{…}`) and without the backslashes of escapes (`\_`,
+    `\{`)."""
     for _ in range(MOST_COMMANDS):
         command = COMMAND.search(text)
         end = outside_brackets(text, "}", command.end()) if command else -1

@@ -1,9 +1,9 @@
-"""Forms of answers: the rules by which the answer is found in a completion, for all papers and
-`codestress score` (law 5).
+"""Forms of answers: the rules that find the answer in a completion, for all papers and
+`codestress score` (law 5 of docs/architecture.md).
 
-A scorer removes hidden thoughts (`without_thoughts`), then reads the form that its prompt asks for;
-answers that a prefill begins have a module of their own, `scoring.begun`. docs/scoring.md lists all
-forms.
+A scorer removes hidden thoughts (`without_thoughts`), then reads the form that its
+prompt asks for. Answers whose beginning is a prefill have a module of their own,
+`scoring.begun`. docs/scoring.md lists all forms.
 """
 
 import ast
@@ -36,28 +36,31 @@ MENTION = TABLE["hidden thoughts"]["mention"]
 TAG_OR_MENTION = re.compile(
     f"(?P<mention>(?-s:{MENTION}))|{THOUGHT_TAG.pattern}", THOUGHT_TAG.flags
 )
-"""Pattern of tags, and of quotes and code, in which a tag is a mention."""
+"""Pattern of tags of hidden thoughts, and of quotes and code, in which a tag is only
+mentioned."""
 EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
-"""Pattern of the blank lines behind a closing tag; the indentation after them belongs to the
-answer."""
+"""Pattern of the blank lines after a closing tag. The indentation after the blank lines
+belongs to the answer."""
 LONG_FENCE = re.compile(r"^([ \t]*)(?:`{4,}|~{3,})", re.MULTILINE)
 
 
 class Parts(NamedTuple):
-    """A completion split in two texts: the hidden thoughts (between tags such as <think>) and the
-    answer."""
+    """A completion split in two texts: the hidden thoughts (between tags such as
+    <think>) and the answer."""
 
     thoughts: str
     answer: str
 
 
-@lru_cache  # each scoring rule asks for the same
+@lru_cache  # each scoring rule asks for the same text
 def without_thoughts(text: str) -> str:
-    """Returns a completion without its hidden thoughts (between tags such as <think>), without the
-    chat template's tokens before it, and up to the first of its tokens behind it: what follows is
-    another turn.
+    """Return a completion's answer: its text without hidden thoughts (between tags such
+    as <think>) and without the chat template's special tokens.
 
-    A token in quotes or backticks is a mention. Fences of other signs come out as three backticks.
+    Special tokens at the beginning are removed. The next special token ends the text,
+    because another turn follows. A token in quotes or backticks is a mention, which
+    ends nothing. Fences of tildes or of more than three backticks become three
+    backticks.
     """
     turn = DRESS["first tokens"].sub("", split_thoughts(text).answer)
     for token in DRESS["last tokens"].finditer(turn):
@@ -68,16 +71,21 @@ def without_thoughts(text: str) -> str:
 
 
 def split_thoughts(text: str) -> Parts:
-    """Returns a completion's hidden thoughts (between tags such as <think>) and its answer, the
-    rest.
+    """Return a completion's hidden thoughts (between tags such as <think>) and its
+    answer, which is the rest.
 
-    Thoughts that are never closed reach to the end, those in brackets ([THOUGHT], which CodeCrash
-    asks for) to the next answer's tag. A closing tag alone means that the chat template opened the
-    thoughts before the text, unless other thoughts were closed before it and nothing follows. A tag
-    in quotes is a mention. A sentence (`Here is my response:`) closes only what a sentence opened.
+    Thoughts without a closing tag reach to the end. Thoughts in brackets ([THOUGHT],
+    which CodeCrash asks for) then reach to the next opening tag of an answer. A closing
+    tag without an opening one means that the chat template opened the thoughts before
+    the text. An exception is such a tag at the end of a text with earlier closed
+    thoughts.
+
+    A tag in quotes or code is a mention, except inside thoughts. The sentence `Here is
+    my response:` is a closing tag only if thoughts are open or were closed before it.
     """
     thoughts, answer = list[str](), list[str]()
-    start, opening = 0, ""  # of the part being read; an answer has no opening tag
+    # Start and opening tag of the part being read; an answer has no opening tag.
+    start, opening = 0, ""
     behind = 0
     while tag := (THOUGHT_TAG if opening else TAG_OR_MENTION).search(text, behind):
         behind = tag.end()
@@ -116,18 +124,20 @@ QUOTED_PROMPT = re.compile(
     r"[\s`'\"*]*(?:(?:and|…|\.\.\.)[\s`'\"*]*)?|.*(?:\w\(\?\?\)\s*==.*|==\s*\?\?)",
     re.DOTALL,
 )
-"""Pattern of the prompt's words between tags: nothing, the word that joins both tags, or the
-assertion with its question marks."""
+"""Pattern of the prompt's own words between tags: nothing, the word that joins the two
+tags, or the assertion with its question marks."""
 
 
 def tagged(text: str, *, open_ended: bool = False) -> str | None:
-    """Returns the last block between [ANSWER] and [/ANSWER], or, in a text without these, between
-    <answer> and </answer> or in a LaTeX box (`marked`); None without an opening tag, or, unless
-    `open_ended`, when the last one is not closed.
+    """Return the last block between [ANSWER] and [/ANSWER] or, in a text without these
+    tags, between <answer> and </answer> or in a LaTeX box (`marked`).
 
-    With `open_ended` a stop sequence may have left the closing tag out: without a closed block, the
-    last block reaches to the end. After a closed block, tags in the prose are mentions: a pair
-    around words of the prompt and, with `open_ended`, a tag that nothing closes.
+    The result is None without an opening tag or box, or if the last opening tag is not
+    closed. With `open_ended`, a stop sequence may have left the closing tag out, so an
+    unclosed tag is read too. If no block is closed, the last block reaches to the end
+    of the text. If a block is closed, an unclosed tag after it is a mention.
+
+    A closed block that only quotes the prompt counts only if all closed blocks do.
     """
     families = _families(text)
     if not families:
@@ -139,12 +149,12 @@ def tagged(text: str, *, open_ended: bool = False) -> str | None:
 
 
 def _families(text: str) -> list[list[Ending]]:
-    """Return, for each of `ANSWER_TAGS` that opens in a text, what stands behind its opening tags,
-    and whether a closing tag ends it."""
+    """Return, for each pair of `ANSWER_TAGS` whose opening tag is in a text, the texts
+    after the opening tags, and whether a closing tag ends each."""
     families = []
     for opening, closing in ANSWER_TAGS:
         blocks = []
-        for rest in opening.split(text)[2::2]:  # a tag's pattern has one group
+        for rest in opening.split(text)[2::2]:  # [1::2] are the pattern's group
             inside, *behind = closing.split(rest, maxsplit=1)
             blocks.append(Ending(inside.strip(), bool(behind)))
         if blocks:
@@ -153,15 +163,18 @@ def _families(text: str) -> list[list[Ending]]:
 
 
 def _own(blocks: Sequence[Ending]) -> list[str]:
-    """Returns the texts of the closed blocks; those that only quote the prompt (`QUOTED_PROMPT`)
-    are left out where there are others."""
+    """Return the texts of the closed blocks. Blocks that only quote the prompt
+    (`QUOTED_PROMPT`) are left out unless all blocks do."""
     closed = [block.text for block in blocks if block.closed]
     return [text for text in closed if not QUOTED_PROMPT.fullmatch(text)] or closed
 
 
 def marked(text: str) -> str | None:
-    r"""Returns the answer that stands in tags (`[ANSWER]`, `<answer>`) or LaTeX boxes in a text;
-    empty where several of them differ, None without one, or where the text is Python as a whole."""
+    r"""Return the answer in tags (`[ANSWER]`, `<answer>`) or LaTeX boxes in a text;
+    empty if there are several different ones.
+
+    None if there is no tag or box, or if the whole text is Python.
+    """
     families = _families(text)
     if not families and not BOX.search(text):
         return None
@@ -176,8 +189,12 @@ def marked(text: str) -> str | None:
 
 
 def _is_program(text: str) -> bool:
-    """Whether a text is Python, or an assertion in JavaScript, with tags in its strings alone: the
-    tag in `[ANSWER] [1]` is no name. A heading (`#### \boxed{5}`) is a comment, and no program."""
+    r"""Return whether a text is Python, or an assertion in JavaScript, in which answer
+    tags are only in strings.
+
+    The tag in `[ANSWER] [1]` is not a name of a program. A heading (`#### \boxed{5}`)
+    is a Python comment, but a comment alone is not a program.
+    """
     try:
         tree = parse_program(text.strip("`* \n").replace("===", "=="))
     except SyntaxError:
@@ -189,14 +206,17 @@ def _is_program(text: str) -> bool:
 # --- A text that is the answer: `codestress score` ---
 
 OPENING_LINE = re.compile(TABLE["fence"]["opening"])
-"""Pattern of an opening fence with its line: a language, attributes (`python title="a.py"`), or
-both in braces."""
+"""Pattern of an opening fence with its whole line: a language, attributes (`python
+title="a.py"`), or language and attributes in braces."""
 
 
 def alone(text: str) -> str:
-    """Returns the answer, a value, a call or an assertion, in a text that has nothing else, or in
-    the fenced block that the text begins with: the content of tags or of a LaTeX box (`marked`),
-    else the whole text, without what surrounds it (`unwrapped`)."""
+    """Return the answer (a value, a call or an assertion) that makes up the whole text,
+    or the fenced block at its beginning.
+
+    The answer is the content of tags or of a LaTeX box (`marked`) if there is one, else
+    the whole text, without the formatting around it (`unwrapped`).
+    """
     label = DRESS["label"].fullmatch(text)
     if label and OPENING_LINE.match(label["answer"]):
         text = label["answer"]
@@ -214,16 +234,16 @@ MARKER = re.compile(r"final[ _\-]*answer[\s*_`\"')\]]*[:：][*_`]*", re.IGNORECA
 SENTENCE_END = re.compile(r"[.!?;](?=\s|$)")
 DECORATION = " \t\"'`*_[](){}<>“”‘’«»$.,;:!?|\\-–—•"
 PLACEHOLDERS = ("your_answer", "your answer")
-"""Placeholders that the prompts put after the marker `final answer:`."""
+"""Placeholders that the prompts write after the marker `final answer:`."""
 
 
 def final_word(text: str) -> str | None:
-    """Returns the text after the last marker `final answer:`, up to the end of its line or
-    sentence, without quotes and markup, case folded.
+    """Return the text after the last marker `final answer:`, up to the end of its line
+    or sentence, without quotes and markup, case folded.
 
-    Without a marker it is the answer in tags or a LaTeX box (`marked`); None without one, or
-    without text after the marker. A marker followed by the prompt's placeholder (`PLACEHOLDERS`) is
-    passed over where another marker stands before it.
+    A marker that the prompt's placeholder follows (`PLACEHOLDERS`) is skipped if there
+    is an earlier marker. Without a marker, the result is the answer in tags or a LaTeX
+    box (`marked`). None if there is no such answer, or no text after the marker.
     """
     word = ""
     rests = [text[marker.end() :].lstrip() for marker in MARKER.finditer(text)]
@@ -242,17 +262,18 @@ def final_word(text: str) -> str | None:
 # --- JSON objects: Fault Localizability, sections II and IV ---
 
 QUOTE = r"\\?[\"'“”]?"
-"""Pattern of quotes: Python's, a word processor's, or those of an object within a text."""
+"""Pattern of a quotation mark: Python's, a word processor's, or that of an object
+inside a text."""
 BROKEN = re.compile(
     rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]+)\s*{QUOTE}\s*[,}}]"
 )
 NamedLine = tuple[int, str | None]
-"""A line's number, and the line itself where it was quoted."""
+"""A line's number, and the text of the line if it was quoted, else None."""
 
 
 def _integer(digits: str) -> int:
-    """Returns the number that `digits` write, cut to 20 digits: no line has so high a number, and
-    Python refuses very long ones."""
+    """Return the number that `digits` write, cut to 20 digits. No line has so high a
+    number, and Python refuses very long ones."""
     return int(digits.strip()[:20])
 
 
@@ -260,8 +281,8 @@ DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
 
 
 def json_objects(text: str) -> Iterator[tuple[int, int, Any]]:
-    """Yields the first index, the index after the end, and the value of each JSON object in a text
-    that is not inside another object; broken objects are passed over."""
+    """Yield each outermost JSON object in a text as (first index, index after the end,
+    value). Broken objects are skipped."""
     start = text.find("{")
     while start >= 0:
         try:
@@ -274,12 +295,13 @@ def json_objects(text: str) -> Iterator[tuple[int, int, Any]]:
 
 
 def named_line(text: str) -> NamedLine | None:
-    """Returns the line number (key `line_number`) and the quoted line (key `line`, None where its
-    value is no text) of the last JSON object in a text that has a number; None without one.
+    """Return the line number (key `line_number`) and the quoted line (key `line`) of
+    the last JSON object in a text that has a number. None if there is none.
 
-    The number is an integer or a text of digits, anywhere in an object, which may stand anywhere in
-    the text. Of a broken object (a quoted line with quotes in it, a Python dictionary) only the
-    number is read; the quoted line is then None.
+    The number is an integer or a text of digits, at any depth of an object, which may
+    be anywhere in the text. The quoted line is None if it is missing or not a text. Of
+    a broken object (a quoted line with quotes in it, a Python dictionary) only the
+    number is read.
     """
     if BOX.search(text):
         text = marked(text) or text
@@ -292,14 +314,18 @@ def named_line(text: str) -> NamedLine | None:
 
 
 def _broken_line(text: str, start: int, end: int) -> NamedLine | None:
-    """Returns the last line number between two indices of a text that hold no whole object."""
+    """Return the last line number between the indices `start` and `end` of a text,
+    outside whole objects, with None as its line. None if there is no number."""
     numbers = BROKEN.findall(text, start, end)
     return (_integer(numbers[-1]), None) if numbers else None
 
 
 def _line_in(value: Any) -> NamedLine | None:
-    """Returns the number (key `line_number`) and the quoted line (key `line`) of a JSON value, else
-    the last ones inside it; None without a number. The line is None where it is no text."""
+    """Return the number (key `line_number`) and the quoted line (key `line`) of a JSON
+    value, else the last ones inside it. None without a number.
+
+    The line is None if it is missing or not a text.
+    """
     values = [value]
     while values:
         value = values.pop()
@@ -315,17 +341,20 @@ def _line_in(value: Any) -> NamedLine | None:
 
 
 def _whole_number(value: Any) -> int | None:
-    """Returns an integer as it is, and a text of digits as an integer (the first 20 digits); None
-    for any other value, including True and 4.0."""
+    """Return an integer as it is, and a text of digits as an integer (its first 20
+    digits). None for any other value, including True and 4.0."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
         return _integer(value)
     return value if type(value) is int else None
 
 
 def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
-    """Return, by name, the lists whose keys are `names` in the last JSON object in a text that has
-    any of these keys. Items that are no texts, and values that are no lists, are left out; empty
-    without such an object."""
+    """Return, by name, the lists under the keys `names` of the last JSON object in a
+    text that has any of these keys.
+
+    Items that are not texts, and values that are not lists, are left out. The result is
+    empty if there is no such object.
+    """
     last: dict[str, Any] = {}
     for _, _, value in json_objects(text):
         if not value.keys().isdisjoint(names):
@@ -342,9 +371,10 @@ def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def fenced_program(text: str, function: str = "") -> str:
-    """Returns the content of the last fenced block in a text, among the blocks that define
-    `function` if there are any (all blocks when `function` is empty); empty without a block."""
-    # Cut behind the last fence: from each unclosed one, the search would run to the end.
+    """Return the content of the last fenced block in a text; empty without a block. If
+    any block defines `function`, only such blocks count."""
+    # Cut the text after its last fence, else the search from each unclosed fence would
+    # run to the end of the text.
     text = "".join(re.findall(r"\A.*\n[ \t]*```", text, re.DOTALL))
     blocks: list[str] = re.findall(r"```[^\n`]*\n(.*?)\n[ \t]*```", text, re.DOTALL)
     name = re.escape(function)

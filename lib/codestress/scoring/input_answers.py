@@ -1,11 +1,11 @@
-"""Answers to "for which input?": a call of the function, or its arguments, and nothing that can
-act.
+"""Answers to "for which input?": a call of the function or its arguments, in a closed
+kind of expressions without side effects.
 
-Arguments are values written out, or expressions of a closed kind: values, operators,
-comprehensions, lambdas, some functions without side effects, methods of built-in types. CRUXEval's
-own inputs need that much (`''.join(['A'] * 20)`, `lambda x: x < 2`). No other name is allowed, and
-no attribute leads from a value to the interpreter, so nothing in an answer can touch the process
-that reports the function's value.
+Arguments are literal values, or expressions of the closed kind: values, operators,
+comprehensions, lambdas, some functions without side effects, methods of built-in types.
+CRUXEval's own inputs need that much (`''.join(['A'] * 20)`, `lambda x: x < 2`). No
+other name is allowed, and no attribute leads from a value to the interpreter. So
+nothing in an answer can touch the process that reports the function's value.
 """
 
 import ast
@@ -31,20 +31,21 @@ FUNCTIONS = frozenset(TABLE["functions"])
 TYPES = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset, range)
 METHODS = {name for name in set[str]().union(*map(dir, TYPES)) if name[0] != "_"}
 METHODS -= {"format", "format_map"}
-"""Methods that an answer may call; formatting reads attributes by name, so it is excluded."""
+"""Methods that an answer may call. Formatting methods are excluded, because they read
+attributes by name."""
 PLAIN = tuple(getattr(ast, name) for name in TABLE["nodes"])
-"""Types of nodes in the syntax tree of an argument that may be run; names are checked one by
-one."""
+"""Types of nodes that may be in the syntax tree of an argument that is run; names are
+checked one by one."""
 
 
 class NotArguments(ValueError):
-    """Raised for an answer that is no call, or contains something that may not be run; the message
-    names the fault."""
+    """Error for an answer that is not a call, or contains something that must not be
+    run. The message names the fault."""
 
 
 class Arguments(NamedTuple):
-    """Arguments of a call, positional and by keyword, that are written out as data, and whether
-    arithmetic is left in them (its `unresolved`)."""
+    """Arguments of a call, positional and by keyword, that are literal values, and
+    whether they contain arithmetic (`unresolved`)."""
 
     positional: tuple[Any, ...]
     keywords: dict[str, Any]
@@ -52,16 +53,20 @@ class Arguments(NamedTuple):
 
 
 def parse_arguments(text: str, problem: Problem) -> Arguments | str:
-    """Returns the arguments in the answer `text` to `problem`, as `Arguments`, where they are data;
-    else the source of its call, where they are expressions that cannot act (`_Closing`). Raises
-    `NotArguments` for any other answer."""
+    """Return the arguments in the answer `text` to `problem`.
+
+    Arguments that are literal values are returned as `Arguments`. If they are other
+    expressions of the closed kind (`_Closing`), the source of the call is returned.
+
+    Raises `NotArguments` for any other answer.
+    """
     call = _call(text, problem)
     named = {item.arg: item.value for item in call.keywords if item.arg}
     starred = any(isinstance(item, ast.Starred) for item in call.args)
     if starred or len(named) < len(call.keywords):
         raise NotArguments("* or ** in place of arguments, or one that is given twice")
     try:
-        # One text, one bound on what it makes.
+        # One tuple of all arguments, so that one bound on size holds for the whole text.
         parts = ast.Tuple([*call.args, *named.values()], ast.Load())
         values, unresolved = literal_of(parts)
     except NotLiteral:
@@ -72,11 +77,12 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
 
 
 def _call(text: str, problem: Problem) -> ast.Call:
-    """Return, as a syntax tree, the one call of the problem's function that makes up the whole
-    text.
+    """Return, as a syntax tree, the one call of the problem's function that makes up
+    the whole `text`.
 
-    Bare arguments are put between the parentheses of a call; an assertion that the call returns the
-    problem's output counts as that call. Raises `NotArguments` for any other text.
+    Bare arguments are put between the parentheses of a call. An assertion that the call
+    returns the problem's output counts as that call. Raises `NotArguments` for any
+    other text.
     """
     stripped = text.strip()
     if not stripped:
@@ -99,8 +105,9 @@ def _call(text: str, problem: Problem) -> ast.Call:
 
 
 def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
-    """Returns the call and the value of `f(…) == VALUE` or `VALUE == f(…)`, where `f` is
-    `function`; None for any other expression. `is` counts as `==` before None, True and False."""
+    """Return the call and the value in `f(…) == VALUE` or `VALUE == f(…)`, if `f` is
+    `function`; None for any other expression. `is` counts as `==` before None, True and
+    False."""
     match node:
         case ast.Compare(left, [ast.Eq()], [right]):
             sides = [(left, right), (right, left)]
@@ -118,8 +125,9 @@ def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
 
 
 def asserted_expression(text: str) -> ast.expr:
-    """Returns the syntax tree of the one expression that a text is, or that it asserts;
-    `SyntaxError` for any other text, and for one of more than `LONGEST_TEXT` characters."""
+    """Return the syntax tree of the one expression that a text consists of or asserts.
+    Raises `SyntaxError` for any other text, and for one of more than `LONGEST_TEXT`
+    characters."""
     if len(text) > LONGEST_TEXT:
         raise SyntaxError(f"longer than {LONGEST_TEXT:,} characters")
     match parse_program(text.strip()).body:
@@ -131,8 +139,8 @@ def asserted_expression(text: str) -> ast.expr:
 
 
 def _is_output(node: ast.expr, problem: Problem) -> bool:
-    """Whether the expression `node` is a literal whose value is the output of `problem`; False for
-    an expression that has to be run."""
+    """Return whether the expression `node` is a literal whose value is the output of
+    `problem`. False for an expression that would have to be run."""
     try:
         return same_value(literal_of(node).value, parse_literal(problem.output).value)
     except NotLiteral:
@@ -140,8 +148,8 @@ def _is_output(node: ast.expr, problem: Problem) -> bool:
 
 
 def _closed(call: ast.Call, problem: Problem) -> str:
-    """Returns the source of a call whose arguments are expressions that cannot act (`_Closing`
-    names their kind); raises `NotArguments` for others."""
+    """Return the source of a call whose arguments are expressions of the closed kind
+    (`_Closing`). Raises `NotArguments` for others."""
     try:
         closing = _Closing(call, problem.code)
         call.args = [closing.visit(item) for item in call.args]
@@ -153,12 +161,13 @@ def _closed(call: ast.Call, problem: Problem) -> str:
 
 
 class _Closing(ast.NodeTransformer):
-    """A transformer of an argument's syntax tree that refuses, by `NotArguments`, all but values,
-    operators, comprehensions, lambdas, and calls of `FUNCTIONS` and `METHODS`: the closed kind.
+    """Transformer of an argument's syntax tree that accepts only the closed kind:
+    values, operators, comprehensions, lambdas, and calls of `FUNCTIONS` and `METHODS`.
 
-    A name to which the program gives a written-out value is replaced by that value, so that an
-    answer cannot change it. A name that a lambda or a comprehension binds is renamed: outside them
-    it then means nothing, where `exec` would be the builtin.
+    A name to which the program assigns a literal is replaced by that value, so that an
+    answer cannot change it. A name that a lambda or a comprehension binds is renamed:
+    outside of these it then means nothing, while a name such as `exec` would mean the
+    builtin. Raises `NotArguments` for anything else.
     """
 
     def __init__(self, call: ast.Call, code: str) -> None:
@@ -194,9 +203,11 @@ class _Closing(ast.NodeTransformer):
 
 
 def _constants(code: str) -> dict[str, ast.expr]:
-    """Returns the names to which the program `code` gives a written-out value at its top level,
-    with the syntax trees of these values; names of builtins are left out. Empty for a program that
-    does not parse."""
+    """Return a dict from the names to which the program `code` assigns a literal at its
+    top level to the syntax trees of the literals.
+
+    Names of builtins are left out. The dict is empty if the program does not parse.
+    """
     values: dict[str, ast.expr] = {}
     try:
         statements = parse_program(code).body

@@ -1,5 +1,5 @@
-"""Scores that all studies give alike: to refused, empty and cut-off responses, and to those without
-an answer."""
+"""Scores that all studies share: for refused, empty and cut-off responses, and for
+responses without an answer."""
 
 from codestress.types import Outcome, Response, Score
 
@@ -7,9 +7,13 @@ from .forms import without_thoughts
 
 
 def unanswered(response: Response, detail: str = "") -> Score | None:
-    """Returns the score 0, with `detail`, of a response that is refused (outcome `refused`), or
-    empty or nothing but hidden thoughts (`only reasoning`, or `truncated` where it was cut off);
-    None for any other response."""
+    """Return the score 0, with `detail`, of a response without any text to score; None
+    for any other response.
+
+    The outcome is `refused` for a refused response. For a response that is empty or has
+    only hidden thoughts it is `truncated` if the response was cut off, else `only
+    reasoning`.
+    """
     if response.refused:
         return Score(Outcome.REFUSED, 0.0, detail)
     if without_thoughts(response.text).strip():
@@ -18,14 +22,15 @@ def unanswered(response: Response, detail: str = "") -> Score | None:
 
 
 def missed(response: Response, detail: str = "") -> Score:
-    """Returns the score 0, with `detail`, of a response that is not correct: outcome `incorrect`,
-    or `truncated` where the response was cut off."""
+    """Return the score 0, with `detail`, of a response that is not correct. The outcome
+    is `truncated` if the response was cut off, else `incorrect`."""
     return _cut_off_or(Outcome.INCORRECT, response, detail)
 
 
 def unread(response: Response, why: str) -> Score:
-    """Returns the score 0 of a response in which no answer is found: outcome `unparsable`, or
-    `truncated` where the response was cut off. `why` is the score's detail."""
+    """Return the score 0 of a response in which no answer was found, with `why` as
+    detail. The outcome is `truncated` if the response was cut off, else `unparsable`.
+    """
     return _cut_off_or(Outcome.UNPARSABLE, response, why)
 
 

@@ -1,9 +1,11 @@
-"""Scores answers to "what does this call return?" and "for which input does it return this?".
+"""Score answers to "what does this call return?" and "for which input does the function
+return this?".
 
-`strict` reads an output as a value and an input as arguments, and compares values by type; it runs
-nothing from an answer except arguments of a closed kind, in the sandbox. `reference` follows
-CRUXEval's own harness: the answer is pasted after `assert`, in the sandbox too. It serves for
-comparison: answers such as `3 or True` pass it.
+The rule `strict` reads an output as a value and an input as arguments, and compares
+values with their types. This rule runs nothing from an answer except arguments of a
+closed kind (`scoring.input_answers`), in the sandbox. The rule `reference` follows
+CRUXEval's own harness: the answer is pasted after `assert`, and run in the sandbox too.
+This rule serves only for comparison: answers such as `3 or True` pass it.
 """
 
 import ast
@@ -43,11 +45,12 @@ REASONS |= {
     Ending.DIED: Outcome.RAISED,
     Ending.HARNESS_ERROR: Outcome.HARNESS_ERROR,
 }
-"""Outcome of an answer whose program did not return the correct value, by the program's ending."""
+"""Outcome of an answer whose program did not return the correct value, by the way in
+which the program ended."""
 
 
 KEYS = ("answer", "output", "result")
-"""Keys under which a model that writes JSON puts a value."""
+"""Keys under which a model that writes JSON puts its value."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,12 @@ class Answer:
 def score_answers(
     answers: Sequence[Answer], task: Task, rule: Rule, executor: Executor | None
 ) -> list[Score]:
-    """Returns a score for each answer, in order; equal answers to one problem are scored once.
+    """Return a score for each answer, in order; equal answers to one problem are scored
+    once.
 
-    `task` says whether the answers are outputs or inputs; `rule` is `strict`, or `reference` for
-    CRUXEval's own harness. `executor` runs programs; it may be None for outputs under `strict`, and
-    other answers then raise `ValueError`.
+    `task` says whether the answers are outputs or inputs. `rule` is `strict`, or
+    `reference` for CRUXEval's own harness. `executor` runs programs and may be None for
+    outputs under `strict`. Raises `ValueError` if `executor` is None for other answers.
     """
     distinct = dict.fromkeys(answers)
     if rule == "strict" and task == "output":
@@ -80,8 +84,8 @@ def score_answers(
 def _run(
     answers: Iterable[Answer], task: Task, rule: Rule, executor: Executor
 ) -> dict[Answer, Score]:
-    """Returns the scores of answers whose programs `executor` runs, those of one source together;
-    answers without a program are unparsable."""
+    """Return the scores of answers whose programs `executor` runs, with programs of the
+    same source next to each other. Answers without a program are unparsable."""
     scores: dict[Answer, Score] = {}
     jobs: dict[Answer, tuple[Program, bool]] = {}
     for answer in answers:
@@ -104,9 +108,11 @@ def _run(
 
 
 def score_output(answer: Answer) -> Score:
-    """Returns the score, under `strict`, of an answer to "what does the call return?": correct when
-    the text writes out the returned value, incorrect for another value, unparsable when it writes
-    out none."""
+    """Return the score, under `strict`, of an answer to "what does the call return?".
+
+    Correct if the text is the returned value as a literal, incorrect if it is another
+    value, unparsable if it is not a literal value.
+    """
     expected = parse_literal(answer.problem.output).value
     text = _value(answer)
     written = text
@@ -132,8 +138,11 @@ def _compared(correct: bool, detail: str, unresolved: bool = False) -> Score:
 
 
 def _value(answer: Answer) -> str:
-    """Returns the text of the value in an answer: the value that an assertion gives to the
-    problem's call, and to no other call; else the whole text."""
+    """Return the text of the value in an answer.
+
+    If the answer is an assertion about the problem's exact call, that is the other side
+    of its `==`, else the whole text.
+    """
     text = answer.text.strip()
     with suppress(SyntaxError, NotLiteral):
         sides = asserted(asserted_expression(text), answer.problem.function)
@@ -145,9 +154,12 @@ def _value(answer: Answer) -> str:
 
 
 def _called(answer: Answer) -> tuple[Program, bool]:
-    """Returns the program that calls the problem's function with the arguments in an answer, and
-    whether arithmetic is left in them; `NotArguments` for an answer that is neither data nor an
-    expression that cannot act."""
+    """Return the program that calls the problem's function with the arguments in an
+    answer, and whether the arguments contain arithmetic.
+
+    Raises `NotArguments` for an answer that is neither data nor an expression without
+    side effects.
+    """
     problem = answer.problem
     call = parse_arguments(answer.text, problem)
     if isinstance(call, str):
@@ -163,9 +175,12 @@ def _called(answer: Answer) -> tuple[Program, bool]:
 def score_execution(
     execution: Execution, problem: Problem, unresolved: bool = False
 ) -> Score:
-    """Returns the score of an execution of an answer to `problem`: correct when the program
-    returned the problem's output, else the outcome that `REASONS` gives for its ending.
-    `unresolved`: whether arithmetic is left in the answer."""
+    """Return the score of an answer to `problem` from the `execution` of its program.
+
+    Correct if the program returned the problem's output, else the outcome that
+    `REASONS` has for its ending. `unresolved` says whether the answer contains
+    arithmetic.
+    """
     if execution.outcome is Ending.RETURNED:
         expected = parse_literal(problem.output).value
         if same_value(execution.value, expected):
@@ -175,9 +190,12 @@ def score_execution(
 
 
 def score_interpreted(problem: Problem, text: str) -> Score:
-    """Returns the score of a `text` of the interpreter's engine on `problem`: `returned VALUE`, or
-    how the program ended. Correct for the problem's output, incorrect for another value, else the
-    outcome in `REASONS`; unparsable for a text that the engine does not write."""
+    """Return the score of a `text` of the interpreter's engine on `problem`: `returned
+    VALUE`, or how the program ended.
+
+    Correct for the problem's output, incorrect for another value, else the outcome in
+    `REASONS`. Unparsable for a text that this engine does not write.
+    """
     for outcome in Ending:
         if text == outcome or text.startswith(f"{outcome} "):
             break
@@ -185,7 +203,8 @@ def score_interpreted(problem: Problem, text: str) -> Score:
         return Score(Outcome.UNPARSABLE, 0.0, "not from the interpreter's engine")
     detail = text[len(outcome) + 1 :]
     if outcome is Ending.RETURNED:
-        with suppress(NotLiteral):  # a value that cannot be written out is another
+        # A value without a literal differs from the expected one.
+        with suppress(NotLiteral):
             expected = parse_literal(problem.output).value
             correct = same_value(parse_literal(detail).value, expected)
             return _compared(correct, detail)
@@ -193,9 +212,12 @@ def score_interpreted(problem: Problem, text: str) -> Score:
 
 
 def _pasted(answer: Answer, task: Task) -> Program:
-    """Returns the program by which CRUXEval's own harness judges an answer: an assertion that its
-    text equals the problem's output. `NotArguments` for an input without the function's name and a
-    parenthesis, and for an output with the call."""
+    """Return the program with which CRUXEval's own harness judges an answer: an
+    assertion that the answer's text equals the problem's output.
+
+    Raises `NotArguments` for an input without the function's name and a parenthesis,
+    and for an output that contains the call.
+    """
     problem = answer.problem
     if task == "input" and f"{problem.function}(" not in answer.text:
         raise NotArguments(f"no call of {problem.function}")
@@ -205,9 +227,12 @@ def _pasted(answer: Answer, task: Task) -> Program:
 
 
 def score_asserted(execution: Execution, answer: str) -> Score:
-    """Returns the score of an `answer` whose assertion ran as `execution`, with the answer as its
-    detail: correct where the assertion held, incorrect where it failed, else the outcome in
-    `REASONS`."""
+    """Return the score of an `answer` from the `execution` of its assertion, with the
+    answer as detail.
+
+    Correct if the assertion held, incorrect if it failed, else the outcome in
+    `REASONS`.
+    """
     if execution.outcome is Ending.RETURNED:
         return _compared(True, answer)
     if execution.detail.startswith("AssertionError"):

@@ -1,4 +1,4 @@
-"""Accuracies with their intervals, and the number of answers by outcome."""
+"""Accuracies with their intervals, and the number of answers with each outcome."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,17 +17,17 @@ def summarize(
     rule: str = "strict",
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Returns a table of `answers` (`Results.answers`) with one row for each combination of
-    values in the columns named in `by`, in order of appearance.
+    """Return a table of `answers` (`Results.answers`) with one row for each combination
+    of values in the columns named in `by`, in order of appearance.
 
-    Columns: those in `by`, n, items (different problems), accuracy (0 to 1, under the scoring rule
-    `rule`), low, high, interval (its method), one count for each outcome under `rule` (they add up
-    to n), `accuracy_RULE` under every scoring rule, and rules_differ, the number of answers that
-    the rules score differently.
+    Columns: those in `by`, n, items (number of different problems), accuracy (0 to 1,
+    under the scoring rule `rule`), low, high, interval (its method), one count for each
+    outcome under `rule` (the counts add up to n), `accuracy_RULE` for every scoring
+    rule, and rules_differ, the number of answers that the rules score differently.
 
-    The interval is Wilson's with the effective number of items, because answers to one item are not
-    independent. Where one item alone was asked several times, the interval speaks of that item and
-    counts its answers.
+    The interval at `confidence` is Wilson's with the effective number of items, because
+    answers to one item are not independent. If only one item was asked several times,
+    the interval is for that item and counts its answers.
     """
     values = [name for name in answers if name.startswith("value_")]
     rows = []

@@ -1,2 +1,2 @@
-"""Simulated readers of the demo: programs that answer like a model, with known parameters. The
-papers' packages define how they answer (rooms.py)."""
+"""Simulated readers of the demo: programs that answer like a model, with known
+parameters. The papers' packages define how they answer (rooms.py)."""

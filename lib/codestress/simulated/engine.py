@@ -13,13 +13,14 @@ from .reading import Reading, Settings, read, summary
 from .runs import run_together
 
 REVISION = "aaf498d05d35d335"
-"""Revision of the readers' code, part of every request key of theirs. Each change of an answer
-needs a new revision (a test compares answers with those of this revision)."""
+"""Revision of the readers' code, part of the key of every request to a reader. Each
+change to an answer needs a new revision (a test compares answers with those of this
+revision)."""
 
 
 class SimulatedReader(Engine):
-    """Engine that answers requests (`Request`) as the simulated reader that a registry row
-    describes. Wrong settings raise pydantic's `ValidationError`."""
+    """Engine that answers requests as the simulated reader that a registry row
+    describes. Raises pydantic's `ValidationError` for wrong settings."""
 
     concurrency = 64
 
@@ -53,9 +54,12 @@ class SimulatedReader(Engine):
 
 
 def answer_text(reading: Reading, prefill: str) -> str:
-    """Completion of a reader: the answer of the first of the papers' tasks that recognises the
-    question in `reading`, else a summary of the kept text. No two papers' tasks recognise the same
-    question. `prefill` is the beginning of the answer in the prompt."""
+    """Return a reader's completion: the answer of the first of the papers' tasks that
+    recognises the question in `reading`, else a summary of the kept text.
+
+    No question is recognised by the tasks of two papers. `prefill` is the beginning of
+    the answer in the prompt.
+    """
     for tasks in offered_by("reading", "TASKS").values():
         for task in tasks:
             answer: str | None = task(reading, prefill)
@@ -65,8 +69,9 @@ def answer_text(reading: Reading, prefill: str) -> str:
 
 
 def identity(entry: ModelEntry) -> str:
-    """Hash (16 hexadecimal digits) of the reader's parameters in its registry row `entry` and of
-    the revision of the readers' code; it enters the keys of requests."""
+    """Return a hash (16 hexadecimal digits) of the reader's parameters in its registry
+    row `entry` and of the revision of the readers' code. The hash is part of request
+    keys."""
     settings = json.dumps(entry.settings, sort_keys=True)
     content = f"{settings} {REVISION}".encode()
     return hashlib.blake2b(content, digest_size=8).hexdigest()

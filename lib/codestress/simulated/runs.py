@@ -1,4 +1,4 @@
-"""Runs programs that simulated readers piece together from the lines they kept."""
+"""Run the programs that simulated readers piece together from the lines that they kept."""
 
 import asyncio
 import atexit
@@ -19,15 +19,18 @@ from codestress.types import Language
 
 T = TypeVar("T")
 AT_ONCE = 8
-"""Number of programs that run before their values are checked."""
+"""Number of programs that `first_right` runs before it checks their values."""
 KNOWN = 200_000
-"""Largest number of programs whose results are cached: readers often piece the same lines
-together."""
+"""Largest number of programs whose results are cached. Readers often piece the same
+lines together, so results are reused."""
 
 
 class _NotRun(BaseException):
-    """Raised, with the key of a program, where work needs one that was not run yet; a
-    BaseException, so that no `except Exception` catches it."""
+    """Interruption of work that needs the result of a program that was not run yet; the
+    interruption carries the program's key.
+
+    The class is a BaseException, so that no `except Exception` catches it.
+    """
 
 
 _ends: dict[bytes, Execution] = {}
@@ -43,9 +46,13 @@ def _executor() -> Executor:
 
 
 async def run_together(work: Callable[[], T]) -> T:
-    """Value that the function `work` returns. When `work` needs a program that was not run yet, the
-    program runs together with those of other waiting work, which is faster than one by one, and
-    `work` starts again. `work` must therefore have no side effects."""
+    """Return the value of the function `work`, and run the programs that it needs
+    together with those of other waiting work.
+
+    Running programs together is faster than one by one. `work` is interrupted if it
+    needs a program that was not run yet, and starts again afterwards, so it must have
+    no side effects.
+    """
     global _gathering
     while True:
         _gathering = True
@@ -55,7 +62,7 @@ async def run_together(work: Callable[[], T]) -> T:
             [needed] = error.args
         finally:
             _gathering = False
-        await asyncio.sleep(0)  # other work names its programs
+        await asyncio.sleep(0)  # lets other work name its programs
         if needed not in _ends:
             _run_waiting()
 
@@ -70,9 +77,12 @@ def _run_waiting() -> None:
 def run_pieces(
     programs: Sequence[Program], language: Language = "python"
 ) -> list[Execution]:
-    """Results (`Execution`) of `programs`, all in `language`, in order; a program that ran before
-    is not run again. Inside `run_together`, programs that were not run yet interrupt the work by an
-    exception, to be run later."""
+    """Return the results (`Execution`) of `programs`, all in `language`, in order. A
+    program that ran before is not run again.
+
+    Inside `run_together`, a program that was not run yet interrupts the work with an
+    exception and is run later.
+    """
     if len(_ends) > KNOWN:
         _ends.clear()
     keys = []
@@ -93,8 +103,8 @@ def run_pieces(
 
 
 def run_piece(program: Program, language: Language = "python") -> Any:
-    """Value that `program`, written in `language`, returned; None when it did not return (it
-    failed, or was stopped)."""
+    """Return the value that `program`, written in `language`, returned; None if it
+    failed or was stopped."""
     [execution] = run_pieces([program], language)
     return execution.value
 
@@ -102,14 +112,17 @@ def run_piece(program: Program, language: Language = "python") -> Any:
 def first_right(
     programs: Sequence[Program], right: Callable[[Any], bool]
 ) -> int | None:
-    """Index of the first of `programs` for whose value (None without a value) the function `right`
-    returns true; None when it does for no value. The programs are calls of one Python program, run
-    in groups of `AT_ONCE`."""
+    """Return the index of the first of `programs` whose value the function `right`
+    accepts; None if there is none.
+
+    A program that returned no value has the value None. The programs are calls of one
+    Python program, run in groups of `AT_ONCE`.
+    """
     for start in range(0, len(programs), AT_ONCE):
         executions = run_pieces(programs[start : start + AT_ONCE])
         for number, execution in enumerate(executions, start):
             if right(execution.value):
                 return number
         if all(execution.outcome is Ending.SYNTAX_ERROR for execution in executions):
-            return None  # and so would be all others
+            return None  # all are calls of one program, so the rest would fail too
     return None
