@@ -1,4 +1,4 @@
-"""The console script `codestress`; the Makefile calls it."""
+"""Console script `codestress`, which the Makefile calls too."""
 
 # ruff: noqa: E402
 
@@ -29,12 +29,13 @@ from . import answers, artefacts, exporting, questions, sources, trying
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli() -> None:
-    """Regenerates the tables and figures of four papers on what language models understand of code."""
+    """Build again the tables and figures of four papers on how well language models
+    understand code."""
     if not (PARAMS.is_dir() and NOTEBOOKS.is_dir()):
         raise ParameterError(
             f"{ROOT}: no params/ and notebooks/ here; run from a checkout, or set CODESTRESS_ROOT to one"
         )
-    # No matplotlibrc of a person's; what Matplotlib keeps for itself.
+    # Ignore a person's matplotlibrc, and keep Matplotlib's own cache in outputs/.
     os.environ.update(
         MATPLOTLIBRC=os.devnull, MPLCONFIGDIR=str(OUTPUTS / ".matplotlib")
     )
@@ -66,8 +67,8 @@ for _command in _commands:
 
 
 class _Printable:
-    """Text stream that spells out control characters on writing, so that untrusted texts cannot
-    command the terminal; all else is the wrapped stream's."""
+    """Text stream that spells out control characters on writing, so that untrusted
+    texts cannot command the terminal. Every other attribute is the wrapped stream's."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -80,10 +81,13 @@ class _Printable:
 
 
 def main() -> None:
-    """Runs the console script and exits with its status: an error's own (`exit_status`, mostly 1)
-    after an error of the kit (`CodestressError`), 1 after one of a file, both printed without a
-    traceback; 130 after an interruption; click's own status for wrong usage. Any other error is
-    raised."""
+    """Run the console script and exit with its status.
+
+    The status is 130 after an interruption, and click's own status for wrong usage. The
+    status is the error's `exit_status`, mostly 1, after an error of the kit
+    (`CodestressError`), and 1 after an error of a file. Errors of the kit and of files
+    are printed without a traceback. Any other error is raised.
+    """
     gc.set_threshold(100_000)  # imports make many objects, and none of them is garbage
     sys.stdout = cast(TextIO, _Printable(sys.stdout))
     try:

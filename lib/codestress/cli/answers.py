@@ -1,5 +1,5 @@
-"""Commands on responses: the store and its budget sums, archives, and scoring of answers from
-elsewhere."""
+"""Commands on responses: the store and its budget sums, archives, and scoring of
+answers from elsewhere."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ FILE = click.argument("file", type=Path)
 
 @click.group()
 def store() -> None:
-    """Inspects and repairs the file of all responses."""
+    """Inspect and repair the file of all responses."""
 
 
 @store.command("status")
 def store_status() -> None:
-    """Responses by model."""
+    """Show the number of responses of each model."""
     with Store(STORE) as responses:
         counts = responses.counts_by_model()
     for model, count in counts.items():
@@ -61,7 +61,8 @@ def store_status() -> None:
     help="Set damaged responses aside, so that a build asks them again.",
 )
 def store_verify(repair: bool) -> None:
-    """Checks that all responses and all published files are unchanged. Exit 1 where one is not."""
+    """Check that all responses and all published files are unchanged. Exit status 1 if
+    one is not."""
     from codestress.report.checked import changed_files
 
     with Store(STORE) as responses:
@@ -89,7 +90,8 @@ def store_verify(repair: bool) -> None:
     "--reset", is_flag=True, help="Forget the sums: command lines begin again from 0."
 )
 def store_budget(reset: bool) -> None:
-    """Shows what command lines that were killed or stopped have spent of their budgets."""
+    """Show the amounts that killed or stopped command lines have spent of their
+    budgets."""
     from codestress.inference.budget import SUMS, read_sum
 
     files = sorted(STORE.parent.glob(f".{STORE.name}.{SUMS}"))
@@ -109,7 +111,8 @@ def store_budget(reset: bool) -> None:
 
 @click.group()
 def archive() -> None:
-    """Exports and imports responses as one file, which rebuilds every figure without a model."""
+    """Export and import responses as one file, which rebuilds every figure without a
+    model."""
 
 
 @archive.command("export")
@@ -117,7 +120,8 @@ def archive() -> None:
 @ARTEFACTS
 @with_knobs
 def archive_export(file: Path, artefacts: tuple[str, ...], knobs: Knobs) -> None:
-    """Writes all responses that the artefacts (default: all of the profile) have, with hashes of what was asked."""
+    """Write all stored responses to the artefacts' requests (default: all of the
+    profile), with the requests' hashes."""
     from codestress.inference.archive import write_archive
     from codestress.inference.requests import stored_requests
 
@@ -156,9 +160,11 @@ def archive_adopt(
     where: Factors,
     form: str,
 ) -> None:
-    """Imports published answers of a model (CRUXEval's format, or any that `codestress score` reads).
+    """Import published answers of a model, in CRUXEval's format or any format that
+    `codestress score` reads.
 
-    You say that they answer the artefact's questions; manifests name the file and its hash as what answered.
+    You state that the file answers the artefact's questions. Manifests name the file
+    and its hash as the responding model.
     """
     from codestress.pipeline.adopt import adopt
     from codestress.scoring.answer_layouts import read_answers
@@ -178,7 +184,7 @@ def archive_adopt(
 @archive.command("import")
 @FILE
 def archive_import(file: Path) -> None:
-    """Puts an archive's responses into the store, so that builds need not ask."""
+    """Put an archive's responses into the store, so that builds need not ask."""
     from codestress.inference.archive import import_archive
 
     rows, new = import_archive(file, STORE, load_registry())
@@ -188,7 +194,8 @@ def archive_import(file: Path) -> None:
 @archive.command("verify")
 @FILE
 def archive_verify(file: Path) -> None:
-    """Reads all of an archive: form, order, and that every key is the hash of what was asked."""
+    """Check all of an archive: form, order, and that every key is the hash of its
+    request."""
     from codestress.inference.archive import read_archive
 
     counts = Counter((row.model, row.server) for row in read_archive(file))
@@ -238,13 +245,15 @@ def score(
     rule: Rule,
     as_json: bool,
 ) -> None:
-    """Scores answers from elsewhere: pass@1, pass@5, and an outcome for each answer.
+    """Score answers from elsewhere: pass@1, pass@5, and an outcome for each answer.
 
-    Formats: cruxeval (a JSON object of ids and lists of texts), inspect, lm-eval, openai-batch, livecodebench,
-    evalplus, and tables: jsonl, csv, parquet (docs/scoring.md). Exit 2 where no answer could be judged.
+    Formats: cruxeval (a JSON object of ids and lists of texts), inspect, lm-eval,
+    openai-batch, livecodebench, evalplus, and tables: jsonl, csv, parquet
+    (docs/scoring.md). Exit status 2 if no answer could be judged.
 
-    strict: values are parsed and compared by type; reference: what CRUXEval's own harness does. A row of
-    the problems that is rejected makes its answers harness errors, and the others are scored.
+    Rule strict: values are parsed and compared by type. Rule reference: answers are
+    scored as by CRUXEval's own harness. If a row of the problems is rejected, its
+    answers count as harness errors, and all other answers are scored.
     """
     from codestress.scoring.answer_layouts import read_answers
 
@@ -271,9 +280,12 @@ def score(
 def _scored(
     name: Path, file: AnswerFile, path: Path | None, task: Task, rule: Rule
 ) -> tuple[Report, str]:
-    """Returns the scores of the answers in `file`, which was read from `name`, on the problems at
-    `path`, and how the programs ran that this needed, if any. Prints warnings; raises
-    `NothingMatchedError` where no answer could be judged."""
+    """Return the scores of the answers in `file`, which was read from `name`, on the
+    problems at `path` (None: CRUXEval).
+
+    The second item says how the needed programs ran; empty if none was needed. Warnings
+    are printed. Raises `NothingMatchedError` if no answer could be judged.
+    """
     from codestress.problems.datasets import data_file
     from codestress.problems.problem_files import read_problems
     from codestress.sandbox.executor import Executor

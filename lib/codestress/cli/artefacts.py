@@ -1,5 +1,5 @@
-"""Commands that build artefacts (figures and tables), and on what was built: report, describe,
-compare, check."""
+"""Commands that build artefacts (figures and tables), and commands on built artefacts:
+report, describe, compare, check."""
 
 from __future__ import annotations
 
@@ -59,9 +59,11 @@ def build(
     minutes: float | None,
     as_json: bool,
 ) -> None:
-    """Executes the notebooks that are out of date, then writes the gallery. Default: all of the profile.
+    """Execute the notebooks that are out of date, then write the gallery. Default: all
+    artefacts of the profile.
 
-    What --models and --set change lies apart, in outputs/mine."""
+    Artefacts that --models or --set changes are written to outputs/mine.
+    """
     from codestress.inference.budget import minutes_from_now
     from codestress.pipeline.builder import build as build_artefacts
 
@@ -88,14 +90,17 @@ def build(
         for outcome in outcomes:
             if outcome.state not in ("failed", "stopped"):
                 _tell_changed(by_label[outcome.name])
-    # Within minutes a stop is what was asked for; else figures are missing.
+    # With --minutes a stop is expected; without it, a stop means missing figures.
     exit_where(states["failed"] or (minutes is None and states["stopped"]))
 
 
 def _tell_outcomes(outcomes: list[Built]) -> None:
-    """Prints, by the builds' `outcomes`, a line for each error that several share, and one for
-    each part of a study that could not run here, with the reason and the artefacts that were built
-    without it."""
+    """Print a line for each error that several of the `outcomes` share, and a line for
+    each part of a study that could not run here.
+
+    The second kind of line has the reason and the artefacts that were built without the
+    part.
+    """
     alike: dict[str, list[Built]] = defaultdict(list)
     without: dict[str, list[str]] = defaultdict(list)
     for outcome in outcomes:
@@ -113,9 +118,12 @@ def _tell_outcomes(outcomes: list[Built]) -> None:
 
 
 def _tell_questions(artefacts: list[Artefact]) -> None:
-    """Prints, for each model, how many questions of `artefacts` together had each outcome, and the
-    most frequent reasons of a model without a right answer, from the manifests in their
-    folders; then that a sample judges no claim."""
+    """Print, for each model, how many questions of `artefacts` together had each
+    outcome, then a note that so small a sample judges no claim.
+
+    For a model without a correct answer, the most frequent reasons are printed too. The
+    numbers are from the manifests in the artefacts' folders.
+    """
     from codestress.report.summary import added, shortfalls
 
     manifests = [read_manifest(artefact.folder) for artefact in artefacts]
@@ -133,8 +141,11 @@ def _tell_questions(artefacts: list[Artefact]) -> None:
 
 
 def _tell_changed(artefact: Artefact) -> None:
-    """Prints what the command line changed in `artefact`, its figure's path, its difference to the
-    unchanged artefact, and the command that removes the changed one; nothing without changes."""
+    """Print what the command line changed in `artefact`; nothing without changes.
+
+    The lines have the changes, the figure's path, the difference to the unchanged
+    artefact, and the command that removes the changed artefact.
+    """
     if artefact.changed:
         changed = read_manifest(artefact.folder)["changed"]
         figure = shown(artefact.folder / "figure.png")
@@ -147,7 +158,10 @@ def _tell_changed(artefact: Artefact) -> None:
 @click.command()
 @PROFILE
 def report(profile: str) -> None:
-    """Writes the gallery and the claims ledger of a profile anew, from what was built; and those of outputs/mine."""
+    """Write the gallery and the claims ledger of a profile again, from built artefacts.
+
+    The gallery and the ledger of outputs/mine are written too, if that folder exists.
+    """
     from codestress.report.gallery import gallery
 
     load_profile(profile)
@@ -159,9 +173,11 @@ def report(profile: str) -> None:
 @click.command()
 @PROFILE
 def crate(profile: str) -> None:
-    """Describes what was built of a profile as an RO-Crate, for an archive: each file, and of what it was made.
+    """Describe the built artefacts of a profile as an RO-Crate, for an archive: each
+    file and its sources.
 
-    Needs the package rocrate (the extra `crate`)."""
+    Needs the package rocrate (the extra `crate`).
+    """
     from codestress.report.crate import write_crate
 
     load_profile(profile)
@@ -172,7 +188,11 @@ def crate(profile: str) -> None:
 @click.argument("first")
 @click.argument("second")
 def diff(first: str, second: str) -> None:
-    """Compares two runs: folders, profiles, PROFILE/PAPER/ARTEFACT, PAPER/ARTEFACT@CHANGES. Exit 1 when they differ."""
+    """Compare two runs: folders, profiles, PROFILE/PAPER/ARTEFACT, or
+    PAPER/ARTEFACT@CHANGES.
+
+    Exit status 1 if they differ.
+    """
     from codestress.pipeline.diff import diff as diff_runs, find_run
 
     lines = diff_runs(find_run(first), find_run(second))
@@ -183,8 +203,8 @@ def diff(first: str, second: str) -> None:
 @click.command()
 @PROFILE
 def badge(profile: str) -> None:
-    """Checks what a committee for artifact evaluation asks and writes outputs/badge.md. Takes
-    minutes: it builds a clone."""
+    """Check the criteria of artifact evaluation and write outputs/badge.md. The check
+    takes minutes, because a clone is built."""
     from codestress.pipeline.badge import examine, ready_for, write
 
     load_profile(profile)
@@ -202,7 +222,7 @@ def badge(profile: str) -> None:
     "--check", is_flag=True, help="Change nothing; fail when a notebook would change."
 )
 def sync(check: bool) -> None:
-    """Writes the parameters cell of every notebook from its schema, and clears outputs."""
+    """Write each notebook's parameters cell from its schema, and clear its outputs."""
     from codestress.pipeline.notebooks import (
         sync as sync_notebooks,
         tell_ignored_values,

@@ -18,7 +18,7 @@ from codestress.pipeline.options import (
 
 @click.group()
 def export() -> None:
-    """Writes the papers' studies as tasks of other harnesses, with this kit's scoring."""
+    """Write the papers' studies as tasks of other harnesses, with the kit's scoring."""
 
 
 @export.command("inspect", context_settings={"default_map": {"profile": "try"}})
@@ -33,10 +33,13 @@ def export() -> None:
     help="Folder for the files.",
 )
 def export_inspect(artefacts: tuple[str, ...], knobs: Knobs, folder: Path) -> None:
-    """Writes a task file and a data set for inspect_ai of each artefact. Default: the papers' main questions.
+    """Write a task file and a data set for inspect_ai from each artefact. Default: the
+    papers' main questions.
 
-    `inspect eval` then asks them of any model that inspect_ai reaches, where this kit is installed too. An artefact
-    is asked as the first of its models is; --models names another."""
+    `inspect eval` then asks these questions of any model that inspect_ai supports, if
+    this kit is installed too. An artefact's questions are those of its first model;
+    --models names another model.
+    """
     from codestress.pipeline.exports import write_inspect_task
 
     name = ""
@@ -48,7 +51,7 @@ def export_inspect(artefacts: tuple[str, ...], knobs: Knobs, folder: Path) -> No
         else:
             warn(f"{artefact.label}: left out, for nothing is asked for it")
     exit_where(not name)
-    # inspect_ai finds no task by an absolute path.
+    # inspect_ai does not find a task by an absolute path.
     click.echo(
         f"run one: cd {quote(shown(folder))}; inspect eval {name} --model PROVIDER/MODEL"
     )

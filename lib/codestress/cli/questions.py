@@ -1,5 +1,5 @@
-"""Commands on the questions of artefacts and their answers, which ask nothing: plan, show requests,
-explain answers."""
+"""Commands on the requests of artefacts and their responses: plan, show requests,
+explain answers. No command here asks a model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """Returns the numbers in `counts` with their names, zeros left out: `3 built, 1 failed`."""
+    """Return the numbers in `counts` with their names, without zeros: `3 built, 1
+    failed`."""
     return ", ".join(f"{counts[name]:,} {name}" for name in counts if counts[name])
 
 
@@ -42,9 +43,11 @@ def in_words(counts: Mapping[str, int]) -> str:
 @with_knobs
 @AS_JSON
 def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
-    """Counts, before any call, requests, stored answers, characters and dollars, per artefact and model.
+    """Count requests, stored answers, characters and dollars before any model is asked.
 
-    Counts of large artefacts are estimates, marked ~, from the prompts of a sample of their problems."""
+    There is a row for each artefact and model. Counts of large artefacts are estimates,
+    marked ~, from the prompts of a sample of their problems.
+    """
     from codestress.pipeline.notebooks import tell_ignored_values
     from codestress.pipeline.plan import make_plan
 
@@ -64,9 +67,9 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
 TABLE = "{:16} {:28} {:>8} {:>9} {:>9} {:>9} {:>10} {:>15} {:>8}  {}"
 """Format of a row in the table that `plan` prints."""
 COUNTS = ("problems", "requests", "answered", "repeated")
-"""Columns of this table with exact counts, fields of `PlanRow`."""
+"""Columns of this table with exact counts; each name is a field of `PlanRow`."""
 ESTIMATES = ("missing", "characters")
-"""Columns with counts that may be estimates, fields of `PlanRow` too."""
+"""Columns with counts that may be estimates; each name is a field of `PlanRow`."""
 LEGEND = """repeated: equal to a request above it; one answer serves both
 ~: estimated from the prompts of a sample of the problems
 dollars: prompts alone, and with every answer as long as it may be, at 4 characters a token"""
@@ -92,7 +95,7 @@ def _tell_plan(rows: list[PlanRow]) -> None:
 
 
 def _cells(row: PlanRow) -> list[str]:
-    """Returns the texts of a row in the table that `plan` prints."""
+    """Return the texts of a row in the table that `plan` prints."""
     about = "~" if row.rendered < 1 else ""
     cells = [row.artefact, row.model]
     for name in COUNTS:
@@ -120,7 +123,8 @@ def _cells(row: PlanRow) -> list[str]:
 def show(
     artefact: str, knobs: Knobs, limit: int, where: Factors, as_json: bool
 ) -> None:
-    """Shows the requests exactly as a model would get them, with their factors. Asks nothing."""
+    """Show the requests exactly as a model would get them, with their factors. No model
+    is asked."""
     from codestress.pipeline.plan import listed, show_requests
 
     [chosen] = resolved((artefact,), knobs)
@@ -163,9 +167,12 @@ def explain(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Shows the answers behind a figure: the prompt, the completion, the answer read from it, and the outcome.
+    """Show the answers behind a figure: prompt, completion, extracted answer and
+    outcome.
 
-    Takes the figure of --profile, or the one that --models and --set made."""
+    The figure is the one built with this --profile and, if used, the same --models and
+    --set.
+    """
     from codestress.pipeline.explain import answers_of, explain as explained
 
     [chosen] = resolved((artefact,), knobs)

@@ -1,4 +1,5 @@
-"""Commands on data sets, on models, and on what this computer has installed for them."""
+"""Commands on data sets, on models, and on the parts of the kit that this computer has
+installed."""
 
 import os
 import shlex
@@ -14,12 +15,12 @@ from codestress.pipeline.options import exit_where, warn
 
 @click.group()
 def data() -> None:
-    """Data sets with pinned revision, size, SHA-256 and licence."""
+    """List, fetch and verify data sets with pinned revision, SHA-256 and licence."""
 
 
 @data.command("list")
 def data_list() -> None:
-    """Lists all data sets, and which of their files are on this machine."""
+    """List all data sets, and which of their files are on this machine."""
     from codestress.problems.datasets import load_catalogue, state
 
     for dataset in load_catalogue().values():
@@ -33,7 +34,8 @@ def data_list() -> None:
 @data.command("fetch")
 @click.argument("names", nargs=-1)
 def data_fetch(names: tuple[str, ...]) -> None:
-    """Brings data sets (default: all) to outputs/data/, from CODESTRESS_DATA or the network, and verifies them."""
+    """Fetch data sets (default: all) into outputs/data/, from CODESTRESS_DATA or the
+    network, and verify them."""
     from codestress.problems.datasets import fetch, find_dataset, load_catalogue
 
     failed = False
@@ -50,7 +52,8 @@ def data_fetch(names: tuple[str, ...]) -> None:
 
 @data.command("verify")
 def data_verify() -> None:
-    """Hashes what is here; fails when a file is not what was pinned."""
+    """Verify the data files on this machine by their hashes. Exit status 1 if a file
+    differs from the pinned one."""
     from codestress.problems.datasets import load_catalogue, state
 
     faulty = False
@@ -73,9 +76,11 @@ def data_verify() -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Print the command, and run nothing.")
 def serve(model: str, port: int, python: str, dry_run: bool) -> None:
-    """Serves a model of the registry by vLLM: its weights, revision and GPUs from the row's `serve` settings.
+    """Serve a model of the registry with vLLM: weights, revision and GPUs come from the
+    row's `serve` settings.
 
-    Ask it from another terminal: LOCAL_BASE_URL=http://127.0.0.1:PORT/v1 codestress build … --models MODEL.
+    To ask the model from another terminal: LOCAL_BASE_URL=http://127.0.0.1:PORT/v1
+    codestress build … --models MODEL.
     """
     from codestress.inference.engines.vllm import server_command
 
@@ -93,7 +98,8 @@ def serve(model: str, port: int, python: str, dry_run: bool) -> None:
 
 @click.command()
 def doctor() -> None:
-    """Lists what is installed, what is missing and the command that adds it. Exit status 1 when something is broken."""
+    """List installed and missing parts, with the command that adds a missing part. Exit
+    status 1 if a part is broken."""
     from codestress.pipeline.doctor import examine
 
     broken = False

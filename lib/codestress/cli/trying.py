@@ -1,4 +1,4 @@
-"""Command `codestress try`: builds the profile `try` on any model within some minutes."""
+"""Command `codestress try`: build the profile `try` on a model within minutes."""
 
 import shlex
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ LOCAL_SERVERS = {
     "llama.cpp": ("http://localhost:8080/v1", "llama-server -m MODEL.gguf"),
     "vLLM": ("http://localhost:8000/v1", "vllm serve MODEL"),
 }
-"""Servers for models on this machine, by name: the address where each listens by default, and the
-command that starts it."""
+"""Dict from the name of a server for models on this machine to a pair: its default
+address, and the command that starts the server."""
 
 
 @click.command("try")
@@ -36,11 +36,14 @@ command that starts it."""
 def try_command(
     context: click.Context, model: str, model_id: str, key_env: str, minutes: float
 ) -> None:
-    """Builds the profile `try` on a model within some minutes: the papers' main questions, few of each.
+    """Build the profile `try` on a model within some minutes: a few of the papers' main
+    questions.
 
-    NAME is a row of params/models.yaml, URL an OpenAI-compatible server (http://localhost:8000/v1), FUNCTION one of
-    yours that answers messages. Without any, the servers on this machine and their models are listed. Again, or with
-    more minutes, it goes on where it ended.
+    NAME is a row of params/models.yaml, URL an OpenAI-compatible server
+    (http://localhost:8000/v1), FUNCTION a function of yours that answers messages.
+    Without a model, the servers on this machine and their models are listed. If the
+    command is repeated, with more minutes for instance, it continues after the last
+    answer.
     """
     if not model:
         for line in offers():
@@ -63,8 +66,8 @@ def try_command(
 
 
 def offers() -> Iterator[str]:
-    """Yields lines of text: for each of the known local servers that answers, a command for each of
-    its models that write text; if no server answers, how to start one."""
+    """Yield lines of text: for each local server that answers, a command for each of
+    its models that write text. If no server answers, the lines say how to start one."""
     from codestress.inference.served import LOOK_S, models_of
 
     silent = True

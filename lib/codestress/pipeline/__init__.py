@@ -1,2 +1,2 @@
-"""Building of artefacts (figures and tables) that are out of date, and plans, comparisons and
-checks around it."""
+"""Builds of artefacts (figures and tables) that are out of date, and plans, comparisons
+and checks of builds."""

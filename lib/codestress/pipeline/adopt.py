@@ -1,7 +1,9 @@
-"""Import of published completions into the store, as responses to an artefact's requests.
+"""Import of published completions into the store, as responses to an artefact's
+requests.
 
-The person who imports them states that the prompts were the same. The file's name and hash are
-recorded as the responding model, so that the manifest of every figure names them.
+The person who imports the completions states that the prompts were the same. The file's
+name and hash are recorded as the responding model, so that the manifest of every figure
+names them.
 """
 
 import hashlib
@@ -24,10 +26,10 @@ class Adopted(NamedTuple):
     """Counts of the completions that `adopt` imported and left out."""
 
     taken: int
-    """Number of completions that are in the store now."""
+    """Number of completions that were put into the store."""
     answered: int
-    """Number of requests that already had a response from the model's own server; that response
-    stays."""
+    """Number of requests that already had a response from the model's own server, which
+    stays, or that repeat another request of the trials."""
     lacking: int
     """Number of requests for which the file has no completion."""
     unused: int
@@ -43,13 +45,16 @@ def adopt(
     store: Path,
     form: str = "{}",
 ) -> Adopted:
-    """Imports a model's published completions into the store; returns their counts.
+    """Import a model's published completions into the store and return their counts.
 
-    `answers` are the completions of `file` by problem, one for each sample (None: none); of `file`
-    only name and hash are used. `entry` is the model's registry row; `where` has the values, by
-    factor, of the trials to take. `form`, with {} for a completion, restores the form that the
-    prompts ask for, because published completions are often cleaned. `DataError` when `form` lacks
-    {} or `file` any completion, `EngineError` when the store has another server's response.
+    `answers` is a dict from problem to the completions of `file`, one for each sample
+    (None: no completion). Only the name and the hash of `file` itself are used. `entry`
+    is the model's registry row. `where` is a dict from factor to the value that the
+    chosen trials have. `form`, with {} in place of a completion, restores the form that
+    the prompts ask for, because published completions are often cleaned.
+
+    Raises `DataError` if `form` lacks {} or no completion answers a request, and
+    `EngineError` if the store has a response from another server.
     """
     if "{}" not in form:
         raise DataError(f"--form {form!r}: lacks {{}}, an answer's place")
@@ -79,7 +84,7 @@ def adopt(
 def _completed(
     trials: list[Trial], answers: Mapping[str, Sequence[str | None]]
 ) -> Iterator[tuple[Trial, str]]:
-    """Yields each of the `trials` that has a completion in `answers`, with the completion."""
+    """Yield each of `trials` that has a completion in `answers`, and the completion."""
     for trial in trials:
         texts = dict(enumerate(answers.get(trial.problem, ())))
         text = texts.get(trial.sample)

@@ -1,7 +1,8 @@
 """Artefacts and profiles from params/, checked before anything runs.
 
-An artefact's parameters come from the schema's defaults, the files that artefact_files.py reads,
-`--models` and `--set`; later values win. Every error names the place that wrote the value.
+An artefact's parameters come from the schema's defaults, from the files that
+artefact_files.py reads, from `--models` and from `--set`; a later source wins. Every
+error names the file or option that set the value.
 """
 
 import fnmatch
@@ -34,7 +35,8 @@ from .variants import Change, parse_setting, short_name, typed, wording
 
 @dataclass(frozen=True)
 class Artefact:
-    """A figure or table to build: its file, models, profile, and checked, complete parameters."""
+    """A figure or table to build: its file, its models, its profile, and its complete,
+    checked parameters."""
 
     name: str
     """Name of the artefact, PAPER/ARTEFACT."""
@@ -43,12 +45,13 @@ class Artefact:
     models: list[ModelEntry]
     profile: str
     changed: tuple[Change, ...] = ()
-    """Parameters that the command line changed; empty when all are the profile's."""
+    """Parameters that the command line changed; empty if all parameters are the
+    profile's."""
 
     @property
     def label(self) -> str:
-        """Name of the artefact, followed by @ and its changed parameters where it has any, such as
-        `origin/fig04@seed=1`."""
+        """Name of the artefact, followed by @ and its changed parameters, if any, such
+        as `origin/fig04@seed=1`."""
         if not self.changed:
             return self.name
         return f"{self.name}@{short_name(self.profile, self.changed)}"
@@ -67,8 +70,8 @@ class Artefact:
 
     @property
     def shelf(self) -> str:
-        """Name of the folder in outputs/ that holds this artefact: its profile's, or `mine` when
-        the command line changed parameters."""
+        """Name of the folder in outputs/ that holds this artefact: the profile's name,
+        or `mine` if the command line changed parameters."""
         return MINE if self.changed else self.profile
 
     @property
@@ -77,14 +80,17 @@ class Artefact:
 
     @property
     def unchanged(self) -> Path:
-        """Output folder of this artefact when built without the command line's changes."""
+        """Output folder of this artefact without the command line's changes."""
         return OUTPUTS / self.profile / self.name
 
     @property
     def marks(self) -> dict[str, Any]:
-        """Entry in the manifest on the command line's changes; empty without changes. Keys: `told`
-        (in words), `unchanged` (the folder in outputs/ of the artefact without changes), `remove`
-        (the shell command that deletes its own folder)."""
+        """Entry in the manifest on the command line's changes; empty without changes.
+
+        Keys: `told` (the changes in words), `unchanged` (the folder in outputs/ of the
+        artefact without changes), `remove` (the shell command that deletes the changed
+        artefact's folder).
+        """
         if not self.changed:
             return {}
         return {
@@ -95,14 +101,15 @@ class Artefact:
 
     @property
     def command(self) -> str:
-        """Shell command, as text, that builds this artefact again with its profile and changes."""
+        """Shell command, as text, that builds this artefact again with its profile and
+        changes."""
         if not self.changed:
             return f"make {self.name} PROFILE={self.profile}"
         return self.typed("build")
 
     def typed(self, verb: str) -> str:
-        """Shell command, as text, that runs the subcommand `verb` of the console script on this
-        artefact, with its profile and changes."""
+        """Return the shell command, as text, that runs the subcommand `verb` of the
+        console script on this artefact, with its profile and changes."""
         models, settings = typed(self.changed)
         words = [verb, self.name, "--profile", self.profile]
         if models:
@@ -115,9 +122,12 @@ class Artefact:
         return questions(self.parameters)
 
     def ask(self, trials: Trials, progress: Any, budget: Any) -> Any:
-        """Sends those requests of `trials` that the store lacks, within a `Budget`, and returns the
-        `Replies`; a bar (`Progress`) shows how far it is. Without the parameter `failures`, a
-        request that fails for good is an error."""
+        """Send the requests of `trials` that have no stored response, within the limits
+        of `budget` (a `Budget`), and return the `Replies`.
+
+        `progress` (a `Progress`) shows the number of responses on a bar. If the study
+        has no parameter `failures`, a request that fails for good raises an error.
+        """
         from codestress.inference.ask import ask  # here: all of it takes long to import
 
         failures: Any = getattr(self.parameters, "failures", "raise")
@@ -132,18 +142,21 @@ class Artefact:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Parameters from the command line: `models` are the names of `--models`, `settings` the texts
-    of `--set`."""
+    """Parameters from the command line, as typed."""
 
     models: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
-    """Texts KEY=VALUE, with the value in YAML."""
+    """Texts KEY=VALUE from the option `--set`, with the value in YAML."""
 
 
 def select(wanted: Sequence[str], profile: Profile) -> list[str]:
-    """Names of the artefacts that the words `wanted` stand for, without repetitions: each word is
-    PAPER/ARTEFACT, or a paper for all its artefacts. No words stand for the artefacts of `profile`.
-    `ParameterError` for any other word."""
+    """Return the names of the artefacts that the words `wanted` select, without
+    repetitions.
+
+    Each word is PAPER/ARTEFACT, or a paper's name, which selects all artefacts of the
+    paper. Without words, the artefacts of `profile` are selected. Raises
+    `ParameterError` for any other word.
+    """
     known = artefact_names()
     if not wanted:
         matching = [fnmatch.filter(known, text) for text in profile.artefacts]
@@ -161,8 +174,11 @@ def select(wanted: Sequence[str], profile: Profile) -> list[str]:
 
 
 def load_study(name: str, source: str) -> type[Facts]:
-    """Study of the `name` PAPER.NAME: a schema of parameters, or an `Experiment`. `ParameterError` for
-    an unknown paper or study; the message begins with `source`, the place that names the study."""
+    """Return the study `name` (PAPER.NAME): a schema of parameters, or an `Experiment`.
+
+    Raises `ParameterError` if the paper or the study is unknown. The message begins
+    with `source`, the file that names the study.
+    """
     module_name, _, study_name = name.partition(".")
     path = module_of(module_name, "studies")
     try:
@@ -185,11 +201,15 @@ def resolve(
     overrides: Overrides = Overrides(),
     registry: Mapping[str, ModelEntry] | None = None,
 ) -> list[Artefact]:
-    """Artefacts of the `names` with complete and checked parameters: from their files, the profile
-    `profile_name`, then the command line (`overrides`); an artefact ignores parameters of the command
-    line that its schema does not have.
-    `registry` has the known models by name (None: all registered). `ParameterError` for wrong values
-    and names, and for a setting that no artefact takes."""
+    """Return the artefacts named in `names`, with complete and checked parameters: from
+    their files, from the profile `profile_name`, then from the command line
+    (`overrides`).
+
+    An artefact ignores parameters of the command line that its schema does not have.
+    `registry` is a dict from model name to registry row (None: all registered models).
+    Raises `ParameterError` for wrong values and names, and for a setting that no chosen
+    artefact has.
+    """
     profile = load_profile(profile_name)
     registry = load_registry() if registry is None else registry
     settings = [(*parse_setting(text), "--set") for text in overrides.settings]
@@ -219,8 +239,11 @@ def _resolved(
     settings: Sequence[tuple[str, Any, str]],
     registry: Mapping[str, ModelEntry],
 ) -> Artefact:
-    """The artefact `name`, with those of the command line's `settings` that its schema has. A
-    setting is a parameter's name, its value, and the option that set it."""
+    """Return the artefact `name`, changed by those of the command line's `settings`
+    that its schema has.
+
+    A setting is a triple of a parameter's name, its value, and the option that set it.
+    """
     file = read_artefact(name)
     source = shown(artefact_path(name))
     schema = load_study(file.study, source)

@@ -1,7 +1,8 @@
-"""Criteria of artifact evaluation, checked: available, functional, reusable, reproduced.
+"""Check of the criteria of artifact evaluation: available, functional, reusable,
+reproduced.
 
-The criteria are those of the ACM's badges (version 1.1). Tasks for a person (an archive with a DOI)
-are listed, not claimed.
+The criteria are those of the ACM's badges (version 1.1). A task for a person, such as
+an archive with a DOI, is listed and is not claimed to be done.
 """
 
 import subprocess
@@ -25,8 +26,8 @@ BADGES = TABLE["badges"]
 
 
 class Criterion(NamedTuple):
-    """Result of one criterion of a badge of artifact evaluation: the badge, what is checked,
-    whether it is met, and details."""
+    """Result of one criterion of a badge of artifact evaluation: the badge, the
+    criterion in words, whether the criterion is met, and details."""
 
     badge: str
     what: str
@@ -35,9 +36,11 @@ class Criterion(NamedTuple):
 
 
 def examine(profile: str) -> Iterator[Criterion]:
-    """Yields a `Criterion` for each thing to check, on the checkout and on the artefacts built in
-    `profile` (a name). The criterion of the badge `functional` builds a clone, which takes
-    minutes."""
+    """Yield a `Criterion` for each check of the checkout and of the artefacts built in
+    `profile` (a name).
+
+    A criterion of the badge `functional` builds a clone, which takes minutes.
+    """
     for name, (badge, what) in TABLE["needed"].items():
         yield Criterion(badge, what, any(map(getsize, ROOT.glob(name))), name)
     known, why = commit()
@@ -52,8 +55,8 @@ def examine(profile: str) -> Iterator[Criterion]:
 
 
 def _reproduced(folder: Path) -> Iterator[Criterion]:
-    """Yields a `Criterion` for each thing to check on the artefacts built in a profile's
-    `folder`."""
+    """Yield a `Criterion` for each check of the artefacts built in the output `folder`
+    of a profile."""
     names = artefact_names()
     built = [name for name in names if (folder / name / "manifest.json").is_file()]
     missing = [name for name in names if name not in built]
@@ -78,17 +81,23 @@ def _reproduced(folder: Path) -> Iterator[Criterion]:
 
 
 def ready_for(criteria: Sequence[Criterion]) -> str:
-    """Names of the badges with no unmet criterion in `criteria`, in the order of `BADGES`:
-    available, functional, reusable, reproduced; `none yet` without any."""
+    """Return the names of the badges with no unmet criterion in `criteria`, as text;
+    `none yet` if there is no such badge.
+
+    The names are in the order of `BADGES`: available, functional, reusable, reproduced.
+    """
     unmet = {criterion.badge for criterion in criteria if not criterion.met}
     return ", ".join(badge for badge in BADGES if badge not in unmet) or "none yet"
 
 
 def _clean_clone(commit: str, why: str) -> tuple[bool, str]:
-    """Pair of whether the profile smoke builds in a new clone, with this environment's packages and
-    without a network, and details. `commit` names the clone's commit, or `why` the reason without
-    one. False when the build fails, without a commit, and where neither unshare nor bwrap can shut
-    off the network."""
+    """Return whether the profile smoke builds in a new clone, with this environment's
+    packages and without a network, and details as text.
+
+    `commit` names the commit that is cloned. If there is no commit, `commit` is empty,
+    and `why` is the reason. The result is False if the build fails, if there is no
+    commit, or if neither unshare nor bwrap can shut off the network.
+    """
     if not commit:
         return False, why
     isolation = next(filter(_works, TABLE["isolations"]), None)
@@ -98,7 +107,7 @@ def _clean_clone(commit: str, why: str) -> tuple[bool, str]:
         cloned = git("clone", "--quiet", "--no-local", str(ROOT), clone)
         if cloned.returncode:
             return False, cloned.stderr.strip()
-        # The clone's own code, in this environment.
+        # Run the clone's own code with this environment's packages.
         environment = environment_without(("CODESTRESS_",))
         environment |= {"PYTHONPATH": f"{clone}/lib", "CODESTRESS_ROOT": clone}
         code = "from codestress.cli import main; main()"
@@ -118,8 +127,8 @@ def _works(isolation: list[str]) -> bool:
 
 
 def write(criteria: Sequence[Criterion]) -> Path:
-    """Writes outputs/badge.md, with each of the `criteria` and the badges that they allow, and
-    returns its path."""
+    """Write outputs/badge.md, with each of `criteria` and the badges for which the kit
+    is ready, and return the file's path."""
     lines = ["# Artifact evaluation", f"Ready to submit for: {ready_for(criteria)}"]
     for badge in BADGES:
         lines.append(f"## {badge.capitalize()}")

@@ -1,5 +1,5 @@
-"""Builds artefacts that are out of date: sends every request once, for one artefact after the other,
-while their notebooks are executed."""
+"""Build artefacts that are out of date: every request is sent once, for one artefact
+after another, while notebooks are executed."""
 
 import contextlib
 import fcntl
@@ -32,9 +32,12 @@ from .turns import ask_by_turns
 
 @contextlib.contextmanager
 def build_lock() -> Iterator[None]:
-    """Context manager that holds the build lock of outputs/, after waiting for another build to
-    end. One build at a time: two would send the same requests twice. `StoreError` where outputs/
-    cannot be written or locked."""
+    """Return a context manager that waits for any other build to end, then holds the
+    build lock of outputs/.
+
+    Only one build runs at a time, because two builds would send the same requests
+    twice. Raises `StoreError` if outputs/ cannot be written or locked.
+    """
     try:
         OUTPUTS.mkdir(parents=True, exist_ok=True)
         lock = (OUTPUTS / ".build.lock").open("w")
@@ -55,9 +58,13 @@ def build_lock() -> Iterator[None]:
 def standing(
     artefact: Artefact, inputs: dict[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Pair of the reasons, as texts, why `artefact` must be built (not built yet, changed inputs or
-    output files, questions not asked; none when it is up to date), and the parts that its last
-    build left out, with the reason. `inputs` are the hashes of today's inputs by name."""
+    """Return a pair: the reasons, as texts, why `artefact` must be built, and a dict
+    from each part that its last build left out to the reason.
+
+    Reasons are: not built yet, changed inputs or output files, questions not asked.
+    There is no reason if the artefact is up to date. `inputs` is a dict from the name
+    of an input to its present hash.
+    """
     try:
         manifest = read_manifest(artefact.folder)
         stale = changes_of_files(artefact.folder, manifest)
@@ -72,16 +79,19 @@ def standing(
 def build(
     artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: float | None
 ) -> list[Outcome]:
-    """Brings all `artefacts` up to date and returns an `Outcome` for each; a failed artefact does
-    not stop the others. `StoreError` where outputs/ or the store cannot be used, `ParameterError`
-    where a notebook's parameters cell differs from its schema, `DataError` where a paper's file of
-    published numbers is faulty.
+    """Bring all `artefacts` up to date and return an `Outcome` for each; a failed
+    artefact does not stop the rest of the build.
 
-    `jobs` notebooks are executed at a time, each for at most `timeout_s` seconds (None: no limit);
-    `force` builds also what is up to date. This process asks the models, one artefact after the
-    other, so that every request is sent once. A notebook is executed as soon as its responses are
-    in the store. In a context `minutes_from_now` (a time limit) all artefacts are asked in turns,
-    and the figures show the responses so far.
+    At most `jobs` notebooks are executed at the same time, each for at most `timeout_s`
+    seconds (None: no limit). If `force` is true, artefacts that are up to date are
+    built too. This process asks the models, for one artefact after another, so that
+    every request is sent once. A notebook is executed as soon as its responses are in
+    the store. In a context `minutes_from_now` (a time limit), all artefacts are asked
+    in turns, and the figures show the responses so far.
+
+    Raises `StoreError` if outputs/ or the store cannot be used, `ParameterError` if a
+    notebook's parameters cell differs from its schema, and `DataError` if a paper's
+    file of published numbers is faulty.
     """
     tell_ignored_values(artefacts)
     with build_lock():
@@ -91,13 +101,13 @@ def build(
             why, not_run = standing(artefact, inputs[artefact.label])
             if why or force:
                 check_parameters_cell(artefact.notebook, type(artefact.parameters))
-                # A faulty file would only fail the notebook, after its questions were asked.
+                # Read now: else a faulty file fails the notebook after models were asked.
                 read_published(artefact.paper)
                 stale.append(artefact)
             else:
                 outcomes.append(Outcome(artefact.label, "up to date", not_run=not_run))
         if stale:
-            # One for all artefacts, and for what their notebooks ask.
+            # One budget for all artefacts, and for requests that their notebooks make.
             budget = Budget.from_environment()
             with (
                 budget.shared(),
@@ -111,9 +121,13 @@ def build(
 def _questions_of(
     artefacts: Sequence[Artefact], notebooks: NotebookQueue, budget: Budget
 ) -> Iterator[tuple[Artefact, Trials, ProgramCounts]]:
-    """Yields, for each artefact, its trials and the counts of programs that ran to make them. An
-    artefact whose trials cannot be made is recorded in `notebooks` as failed; so is, unless
-    `budget` limits the time, one with prompts too long for a model."""
+    """Yield, for each artefact, the artefact, its trials, and the counts of programs
+    that ran to make the trials.
+
+    An artefact is recorded in `notebooks` instead, as failed, if its trials cannot be
+    made, or if a prompt is too long for a model and `budget` has no time limit. An
+    artefact is recorded as stopped if the time of `budget` is already over.
+    """
     for number, artefact in enumerate(artefacts, start=1):
         before = programs_so_far()
         try:
@@ -136,11 +150,13 @@ def _questions_of(
 def ask_all(
     artefacts: Sequence[Artefact], notebooks: NotebookQueue, budget: Budget
 ) -> list[Outcome]:
-    """Sends the missing requests of each artefact in turn, within the limits of `budget`, then
-    queues its notebook in `notebooks`; returns all outcomes when the notebooks have ended.
+    """Send the missing requests of each artefact, one artefact after another, and
+    return all outcomes when the notebooks have ended.
 
-    A model that cannot be reached fails all artefacts that need it, without another try for each.
-    Only `StoreError` is raised; other errors fail their artefact.
+    Requests are sent within the limits of `budget`. An artefact's notebook is queued in
+    `notebooks` after the artefact's last response. A model that cannot be reached fails
+    all artefacts that need the model, without another try for each. Only `StoreError`
+    is raised; any other error fails its artefact.
     """
     questions = list(_questions_of(artefacts, notebooks, budget))
     totals = [trials.total(artefact.model_names) for artefact, trials, _ in questions]
@@ -163,13 +179,14 @@ def ask_all(
             except StoreError:
                 raise
             except CodestressError as error:
-                # A server that continues no begun answers gives other artefacts theirs.
+                # Subclasses do not count: a server that cannot continue a begun answer
+                # still answers the requests of other artefacts.
                 if type(error) is EngineError:
                     unreachable[error.model] = error
                 notebooks.fail(artefact, error)
             else:
                 notebooks.execute(artefact, ran + programs_so_far() - before)
-        progress.until = None  # what is left are figures
+        progress.until = None  # only figures are left to make
         notebooks.show(progress)
         return notebooks.wait()
 
@@ -177,8 +194,8 @@ def ask_all(
 def _ask(
     artefact: Artefact, trials: Trials, progress: Progress, budget: Budget
 ) -> None:
-    """Sends the missing requests of an artefact; `BudgetReached` where none was answered within
-    the limits of `budget`."""
+    """Send the missing requests of an artefact. Raises `BudgetReached` if no trial was
+    answered within the limits of `budget`."""
     asked = artefact.ask(trials, progress, budget)
     reasons = [reply.left_out for reply in itertools.chain(*asked.replies)]
     if reasons and all(reasons):

@@ -20,8 +20,11 @@ COMPARED = (
 
 
 def find_run(text: str) -> Path:
-    """Folder of a run that `text` names: a path, or PROFILE, PROFILE/PAPER/ARTEFACT or
-    PAPER/ARTEFACT@CHANGES below outputs/. `ParameterError` when no such folder exists."""
+    """Return the folder of a run that `text` names: a path, or PROFILE,
+    PROFILE/PAPER/ARTEFACT or PAPER/ARTEFACT@CHANGES below outputs/.
+
+    Raises `ParameterError` if no such folder exists.
+    """
     for path in (whole(text), OUTPUTS / text, OUTPUTS / MINE / text):
         if path.is_dir():
             return path
@@ -31,16 +34,20 @@ def find_run(text: str) -> Path:
 
 
 def diff(first: Path, second: Path) -> list[str]:
-    """Differences, as lines of text, between two runs: the folders `first` and `second`, with built
-    artefacts somewhere below. Empty when both have the same artefacts with the same parameters,
-    inputs, numbers and figures. `ParameterError` when neither holds an artefact."""
+    """Return the differences, as lines of text, between two runs: the folders `first`
+    and `second`, with built artefacts at any depth.
+
+    The list is empty if both folders have the same artefacts with the same parameters,
+    inputs, numbers and figures. Raises `ParameterError` if neither folder has an
+    artefact.
+    """
     before, after = _artefacts(first), _artefacts(second)
     if not before and not after:
         raise ParameterError(f"{first} and {second}: no artefact in either")
     lines = [f"{name}: only in {first}" for name in sorted(before - after)]
     lines += [f"{name}: only in {second}" for name in sorted(after - before)]
     for name in sorted(before & after):
-        # Of two profiles the artefacts are named, of two artefacts they are not.
+        # Lines name the artefact if the runs are profiles, not if each is an artefact.
         where = "" if name == "." else f"{name}: "
         folders = first / name, second / name
         changes = differences(*folders, COMPARED)
@@ -58,9 +65,12 @@ def _artefacts(root: Path) -> set[str]:
 
 
 def differences(first: Path, second: Path, parts: Sequence[str]) -> list[str]:
-    """Differences, as lines of text, between two builds of an artefact in the folders `first` and
-    `second`: first in the given `parts` (keys) of their manifests, then in their numbers
-    (data.parquet). Empty when there are none; `DataError` for a missing or faulty file."""
+    """Return the differences, as lines of text, between two builds of an artefact in
+    the folders `first` and `second`; empty if there are none.
+
+    Differences in `parts` (keys) of their manifests come first, then differences in
+    their numbers (data.parquet). Raises `DataError` if a file is missing or faulty.
+    """
     before, after = (read_manifest(folder) for folder in (first, second))
     lines = []
     for part in parts:
@@ -77,7 +87,8 @@ def differences(first: Path, second: Path, parts: Sequence[str]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """Text of a manifest's `value` by `str`; of a mapping the zero counts are left out."""
+    """Return the text of a manifest's `value` (`str`); of a dict, only the entries that
+    are not zero or empty are shown."""
     if isinstance(value, dict):
         value = {name: count for name, count in value.items() if count}
     return str(value)

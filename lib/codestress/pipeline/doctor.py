@@ -1,4 +1,5 @@
-"""Check of the installation: present and missing parts, with the commands that add them."""
+"""Check of the installation: present and missing parts, with the commands that add
+missing parts."""
 
 import os
 import platform
@@ -33,29 +34,30 @@ NEEDS = (
     "codestress score --task input or --rule reference; write; course build and grade; "
     "figures of data sets, of problems and perturbations of your own, of programs that real models wrote"
 )
-"""Commands and figures that run untrusted programs."""
+"""Commands and figures that run untrusted programs, as text for messages."""
 
 
 class Finding(NamedTuple):
-    """One finding of the check: a part of the installation, its state, and details or advice."""
+    """One finding of the check: a part of the installation, its state, and details or
+    advice."""
 
     what: str
     state: str
-    """`ok`, `missing` (something optional) or `broken`."""
+    """`ok`, `missing` (an optional part) or `broken`."""
     detail: str
 
 
 def finding(
     what: str, detail: str, fault: object = "", state: str = "missing"
 ) -> Finding:
-    """Finding on the part `what`: `ok` with the `detail`, or, where there is a `fault` (in words),
-    the `state` with the fault."""
+    """Return the finding on the part `what`: `ok` with the text `detail`, or, if there
+    is a `fault` (in words), `state` with the fault as its text."""
     return Finding(what, state, str(fault)) if fault else Finding(what, "ok", detail)
 
 
 def _programs() -> Iterator[Finding]:
-    """Yields a `Finding` on the sandbox for untrusted programs, on each of its protections, and on
-    each language that programs may have."""
+    """Yield a `Finding` on the sandbox, on its protection in each language, on whether
+    the kit's own and untrusted programs run, and on the JavaScript runtime."""
     try:
         with Executor(workers=1) as executor:
             yield finding("sandbox", f"{executor.backend}: {executor.described()}")
@@ -84,8 +86,8 @@ def _programs() -> Iterator[Finding]:
 
 
 def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
-    """Yields a `Finding` for each environment variable that a model in `registry` names for its
-    server's key: `ok` when it is set, else `missing`."""
+    """Yield a `Finding` for each environment variable that a model in `registry` names
+    for its server's key: `ok` if the variable is set, else `missing`."""
     users = defaultdict[str, list[str]](list)
     for model in registry.values():
         if not model.simulated:
@@ -97,8 +99,8 @@ def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
 
 
 def _network() -> Finding:
-    """Returns a `Finding` on how servers elsewhere are asked: directly, by a proxy, or not at
-    all."""
+    """Return a `Finding` on how servers elsewhere are asked: directly, through a proxy,
+    or not at all."""
     address, fault = "https://api.openai.com/v1", ""
     try:
         connection(address)
@@ -109,8 +111,8 @@ def _network() -> Finding:
 
 
 def _data() -> Iterator[Finding]:
-    """Yields a `Finding` for each data set: `ok`, `broken` when a file is damaged, or `missing`
-    when files are missing and none is damaged."""
+    """Yield a `Finding` for each data set: `ok`, `broken` if a file is damaged, or
+    `missing` if files are missing and none is damaged."""
     for dataset in load_catalogue().values():
         states = {file.path: state(file) for file in dataset.files}
         faults = [f"{path}: {states[path]}" for path in states if states[path] != "ok"]
@@ -121,8 +123,11 @@ def _data() -> Iterator[Finding]:
 
 
 def _around() -> Iterator[Finding]:
-    """Yields a `Finding` on the commit, on the folder of kernels' sockets, on each of a person's
-    settings that builds ignore or that stop JupyterLab, and on the disk."""
+    """Yield a `Finding` on each part of the kit's surroundings.
+
+    The parts are the commit, the folder for kernels' sockets, each of a person's
+    settings that builds ignore or that stop JupyterLab, and the disk.
+    """
     known, why = commit()
     yield finding("commit", known, not known and f"not recorded: {why}")
     try:
@@ -140,8 +145,8 @@ def _around() -> Iterator[Finding]:
 
 
 def _project() -> Iterator[Finding]:
-    """Yields a `Finding` on each of packages, parameters, notebooks, models, keys, data and
-    store."""
+    """Yield a `Finding` on each of packages, parameters, notebooks, models, keys, data
+    and store."""
     packages = [f"{name} {at}" for name, at in environment().items()]
     yield finding("packages", ", ".join(packages))
     profiles = profile_names()
@@ -166,9 +171,13 @@ def _project() -> Iterator[Finding]:
 
 
 def examine() -> Iterator[Finding]:
-    """Yields a `Finding` on each of Python, packages, parameters, notebooks, models, keys, data,
-    store, network, sandbox, what lies around the kit, and disk. The first error in the project's
-    files is a finding too (`broken`); the checks then go on at the network."""
+    """Yield a `Finding` on each part of the installation: Python, the project's files,
+    network, sandbox, the kit's surroundings and disk.
+
+    The project's files are packages, parameters, notebooks, models, keys, data and
+    store. The first error in these files is a finding too (`broken`), and the checks
+    then go on at the network.
+    """
     old = sys.version_info < (3, 11)
     version = f"{platform.python_version()} (3.11 or later)"
     yield finding("Python", version, old and version, "broken")

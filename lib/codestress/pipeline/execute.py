@@ -1,7 +1,7 @@
-"""Executes notebooks, each in its own kernel.
+"""Execute notebooks, each in its own kernel.
 
-A notebook succeeds if every code cell was completed, no cell's output is an error, and all files of
-the artefact exist. papermill alone would accept a `sys.exit(0)` in a cell.
+A notebook succeeds if every code cell was completed, no cell's output is an error, and
+all files of the artefact exist. papermill alone would accept a `sys.exit(0)` in a cell.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from .notebooks import closing, read_notebook
 from .surroundings import commit, git
 
 PRINTED_ERROR = re.compile(r"\w+(?:Error|Group|Exception): .*")
-# On what papermill and its packages use, and on parameters without a line in the cell.
+# papermill and its packages warn, and so does a parameter without a line in the cell.
 warnings.simplefilter("ignore")
 logging.getLogger("papermill").setLevel(logging.CRITICAL)
 
@@ -56,7 +56,7 @@ class Provisioner(LocalProvisioner):
         process.start()
         manager.processes.append(process)
         if manager.timeout_s:
-            # In this process: a notebook can change its own alarms.
+            # The timer runs in this process: a notebook can change its own alarms.
             loop = asyncio.get_running_loop()
             loop.call_later(manager.timeout_s, process.kill)
         self.process = process
@@ -64,22 +64,26 @@ class Provisioner(LocalProvisioner):
         return self.connection_info
 
     async def cleanup(self, restart: bool = False) -> None:  # noqa: ARG002
-        """Kills what the kernel's cells started, the processes of its group."""
+        """Kill the processes that the kernel's cells started (the kernel's process
+        group)."""
         if self.pid:
             with suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
 
 
 class Manager(AsyncKernelManager):
-    """Manager of a kernel that talks over Unix sockets in a folder of the build, because TCP ports
-    clash in parallel builds. Each notebook has a subclass, whose attributes are its settings:
-    jupyter_client makes the manager without arguments."""
+    """Manager of a kernel that communicates over Unix sockets in a folder of the build,
+    because TCP ports clash in parallel builds.
+
+    Each notebook gets a subclass whose class attributes are the notebook's settings,
+    because jupyter_client creates the manager without arguments.
+    """
 
     folder: ClassVar[str]
     processes: ClassVar[list[Kernel]]
-    """The kernel, once it is started."""
+    """The kernel's process, from its start on; empty before."""
     environ: ClassVar[dict[str, str]]
-    """Environment of the kernel."""
+    """Environment variables of the kernel."""
     timeout_s: ClassVar[float | None]
 
     def __init__(self, **kwargs: Any) -> None:
@@ -93,13 +97,13 @@ class Manager(AsyncKernelManager):
 
     @property
     def kernel_spec(self) -> KernelSpec:
-        # Not the installed kernel called python3, which may be another Python's.
+        # The installed kernel called python3 may belong to another Python.
         return KernelSpec(argv=["python"], language="python", display_name="codestress")
 
 
 def check_completed(notebook: nbformat.NotebookNode) -> None:
-    """Raises `CodestressError` unless every code cell with content ran and none ended in an
-    error. `notebook` is the executed notebook."""
+    """Raise `CodestressError` unless every code cell with content in the executed
+    `notebook` ran without an error."""
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.source.strip():
             for output in cell.outputs:
@@ -110,20 +114,28 @@ def check_completed(notebook: nbformat.NotebookNode) -> None:
 
 
 def reached(artefact: Artefact, staging: Path) -> str:
-    """Returns, for a message, the name of the notebook of `artefact` and the number of its last
-    code cell that began to run, by what papermill wrote into the folder `staging`."""
+    """Return, for a message, the name of the notebook of `artefact` and the number
+    (from 1) of the last code cell that began to run.
+
+    The number comes from the notebook that papermill wrote into the folder `staging`.
+    The number is 0 if no cell began.
+    """
     started = 0
     with suppress(OSError):
         for cell in nbformat.read(staging / "notebook.ipynb", 4).cells:
             if cell.cell_type == "code" and cell.metadata.papermill.start_time:
-                # One of the cells is papermill's.
+                # papermill injects one cell with the parameters.
                 started += "injected-parameters" not in cell.metadata.tags
     return f"{shown(artefact.notebook)}, code cell {started}"
 
 
 def failure(error: Exception, processes: list[Kernel], staging: Path) -> str:
-    """Returns the reason why a notebook failed: `error` in words, or how its kernel, one of `processes`,
-    ended on its own, with the remedy and what it printed into the folder `staging`."""
+    """Return the reason, as text, why a notebook failed: usually `error` in words.
+
+    If the kernel (the first of `processes`) died, the reason says how the kernel ended
+    and names a remedy. The text that the kernel printed into a file in the folder
+    `staging` follows.
+    """
     match error:
         case PapermillExecutionError(ename="CellExecutionError"):
             return _printed_error(staging) or f"the cell failed: {error.source}"
@@ -151,9 +163,12 @@ def failure(error: Exception, processes: list[Kernel], staging: Path) -> str:
 
 
 def _printed_error(staging: Path) -> str:
-    """Returns the error that a cell of the notebook in the folder `staging` printed on standard error,
-    as IPython does with an unknown magic and a group of errors, in place of raising it; empty without
-    one."""
+    """Return the last error that a cell of the notebook in the folder `staging` printed
+    on standard error; empty if there is none.
+
+    IPython prints an unknown magic and a group of errors in this way instead of raising
+    them.
+    """
     for cell in reversed(nbformat.read(staging / "notebook.ipynb", 4).cells):
         for output in cell.get("outputs", ()):
             printed = output.get("name") == "stderr" and output.text
@@ -165,11 +180,12 @@ def _printed_error(staging: Path) -> str:
 def execute(
     artefact: Artefact, staging: Path, manager: type[Manager], record: dict[str, Any]
 ) -> None:
-    """Runs the notebook of `artefact` into the folder `staging`, with a kernel of `manager`, and adds
-    `record` (with the keys `inputs` and `programs`) to the manifest that the notebook published.
+    """Execute the notebook of `artefact` into the folder `staging`, with a kernel of
+    `manager`, and complete the manifest that the notebook published there.
 
-    Raises papermill's error of a failed cell, and `CodestressError` when a cell did not run or
-    a file of the artefact is missing.
+    `record` (with the keys `inputs` and `programs`) is added to the manifest. Raises
+    papermill's error if a cell fails, and `CodestressError` if a cell did not run or a
+    file of the artefact is missing.
     """
     output = staging / "notebook.ipynb"
     started = time.monotonic()
@@ -177,7 +193,7 @@ def execute(
         read_notebook(artefact.notebook),
         str(output),
         artefact.parameters.model_dump(),
-        kernel_name="python3",  # these two also where a tool has stripped them
+        kernel_name="python3",  # named here in case a tool stripped the metadata
         language="python",
         kernel_manager_class=manager,
         progress_bar=False,
@@ -185,12 +201,12 @@ def execute(
     )
     check_completed(notebook)
     (staging / PRINTED).unlink(missing_ok=True)
-    # papermill writes down where both lay on this machine.
+    # papermill records the paths that both have on this machine; replace them.
     notebook.metadata.papermill.update(
         input_path=shown(artefact.notebook), output_path=output.name
     )
     if text := closing(artefact):
-        # A notebook without words at its end keeps its last cell.
+        # A notebook that ends in a code cell keeps the cell and gets another.
         if notebook.cells[-1].cell_type != "markdown":
             notebook.cells.append(nbformat.v4.new_markdown_cell(id="closing"))
         notebook.cells[-1].source = text
@@ -207,9 +223,11 @@ def execute(
 def _completed(
     artefact: Artefact, staging: Path, record: dict[str, Any]
 ) -> dict[str, Any]:
-    """Manifest of `artefact` in the folder `staging`, with the entries that the notebook cannot
-    make, such as those of `record`, which the build counted. `CodestressError` where a file is
-    missing."""
+    """Return the manifest of `artefact` in the folder `staging`, with the entries added
+    that the notebook cannot make, such as `record` from the build.
+
+    Raises `CodestressError` if a file of the artefact is missing.
+    """
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
         raise CodestressError(
@@ -232,7 +250,7 @@ def _completed(
     if marks := artefact.marks:
         manifest["title"] += f" (changed: {marks['told']})"
         difference: list[str] = []
-        # To the artefact by its profile alone, where that was built.
+        # Compare with the unchanged artefact of the profile, if it was built.
         with suppress(DataError):
             difference = differences(artefact.unchanged, staging, ("counts",))
         manifest["changed"] = marks | {"difference": difference}
@@ -246,10 +264,14 @@ def attempt(
     record: dict[str, Any],
     timeout_s: float | None,
 ) -> str:
-    """Executes the notebook of `artefact` for at most `timeout_s` seconds; returns the error as
-    text, empty when the artefact is complete in the folder `staging`. `folder` is for the kernel's
-    sockets; `record` is for the manifest: `inputs`, and counts of the `programs` that ran while models
-    were asked."""
+    """Execute the notebook of `artefact` for at most `timeout_s` seconds (None: no
+    limit), and return the error as text; empty if the artefact is complete in
+    `staging`.
+
+    `staging` is the output folder, `folder` is for the kernel's sockets. `record` is
+    for the manifest: `inputs`, and counts of the `programs` that ran while models were
+    asked.
+    """
     started = time.monotonic()
     environ = {
         **os.environ,

@@ -1,5 +1,5 @@
-"""Responses behind a figure: the prompt, the completion, the extracted answer, the outcome and its
-reason."""
+"""Responses behind a figure: the prompt, the completion, the extracted answer, the
+outcome and its reason."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,9 +18,12 @@ from .plan import factors_of, matches
 
 
 def answers_of(artefact: Artefact, *, some: bool = False) -> Results:
-    """Scored responses (`Results`) to all trials of `artefact`, from the store, without new
-    requests. `IncompleteError` when a response is missing; with `some`, the results of the
-    responses that are there."""
+    """Return the scored responses (`Results`) to all trials of `artefact`, from the
+    store, without new requests.
+
+    Raises `IncompleteError` if a response is missing. If `some` is true, missing
+    responses are allowed, and the results have the stored responses.
+    """
     try:
         trials = artefact.trials()
         budget = Budget(requests=0, until=0.0 if some else None)
@@ -40,14 +43,18 @@ def explain(
     where: Mapping[str, str],
     outcome: str = "",
 ) -> Iterator[dict[str, Any]]:
-    """Yields a dictionary for each scored response in `results` to a trial whose
-    factors have the values in `where`: its `factors`; `verdicts` (outcomes, such as `correct`, by
-    scoring rule); `extracted` (the answer that the scoring rule `rule` extracted, or a note on what
-    was missing); `key`; `answered_by`; `text`, empty without a response, and `error`, which then
-    says why; `prompt` (the last message of the request).
+    """Yield a dict for each answer in `results` (a scored response, or a failed
+    request) to a trial whose factors have the values in `where`.
 
-    With `outcome`, only responses with that outcome under `rule`. `ParameterError` for an unknown
-    factor."""
+    Keys of the dict: `factors`; `verdicts` (dict from scoring rule to outcome, such as
+    `correct`); `extracted` (the answer that the scoring rule `rule` extracted, or a
+    note on what was missing); `key`; `answered_by`; `text` (empty without a response);
+    `error` (the reason why there is no response); `prompt` (the last message of the
+    request).
+
+    With `outcome`, only answers with this outcome under `rule` are yielded. Raises
+    `ParameterError` if `where` names an unknown factor.
+    """
     for answer in results.answers.to_dict("records"):
         model, trial = answer["model"], results.trial_of(answer)
         wanted = outcome in ("", answer[f"outcome_{rule}"])
@@ -56,7 +63,7 @@ def explain(
 
 
 def explained(results: Results, answer: Mapping[str, Any], rule: str) -> dict[str, Any]:
-    """Returns the entry of `explain` for `answer`, a row of `results.answers`."""
+    """Return the dict of `explain` for `answer`, a row of `results.answers`."""
     key = answer["key"]
     stored = stored_responses([key, *answer["earlier"]])
     rules = results.questions.judges

@@ -1,7 +1,8 @@
-"""Artefacts written as tasks for another harness, inspect_ai; and the way back from an item of such
-a task to the trial that it asks.
+"""Artefacts written as tasks for another harness, inspect_ai, and the way back from an
+item of such a task to the trial that it asks.
 
-`inspect_task` has the tasks' solver and scorer, and needs inspect_ai. This module does not.
+The module `inspect_task` has the tasks' solver and scorer, and needs inspect_ai. This
+module works without inspect_ai.
 """
 
 import json
@@ -24,17 +25,20 @@ from .artefacts import Artefact, Overrides, resolve
 from .variants import typed
 
 TEMPLATE = Path(__file__).with_name("inspect_task.txt")
-"""Text of a task file, with placeholders."""
+"""Path of the template of a task file, a text with placeholders."""
 
 
 def write_inspect_task(artefact: Artefact, folder: Path) -> tuple[Path, int]:
-    """Writes `artefact` as an inspect_ai task into `folder`: a Python file, and beside it a data set
-    in JSON Lines with an item for each trial. Returns the path of the Python file and the number of
-    items: 0, and nothing is written, where the artefact asks nothing.
+    """Write `artefact` as an inspect_ai task into `folder`: a Python file, and beside
+    it a data set in JSON Lines with an item for each trial.
 
-    The items are the trials of the artefact's first model. An item has the messages, a begun
-    answer as the last of them, and as metadata the trial's problem and factors, and under
-    `codestress` what `item_of` needs.
+    Return the path of the Python file and the number of items. If the artefact has no
+    trials, the number is 0 and nothing is written.
+
+    The items are the trials of the artefact's first model. An item has the messages,
+    with a begun answer as the last message if the prompt has one. An item's metadata
+    has the trial's problem and factors, and under `codestress` the data that `item_of`
+    needs.
     """
     name = re.sub(r"\W+", "_", artefact.label)
     path = folder / f"{name}.py"
@@ -64,18 +68,23 @@ def _items(artefact: Artefact) -> Iterator[dict[str, Any]]:
 def _trials(
     name: str, profile: str, models: tuple[str, ...], settings: tuple[str, ...]
 ) -> tuple[Trials, ModelEntry]:
-    """Trials of an artefact's first model, and the model's registry row; the arguments are the
-    artefact's name, its profile, and the changed models and settings."""
+    """Return the trials of an artefact's first model, and the model's registry row.
+
+    The arguments are the artefact's name, its profile, and the changed models and
+    settings.
+    """
     [artefact] = resolve([name], profile, Overrides(models, settings))
     entry = artefact.models[0]
     return artefact.trials().of(entry.name), entry
 
 
 def item_of(metadata: Mapping[str, Any]) -> tuple[Trials, ModelEntry, Step]:
-    """Returns, for the item with `metadata` in an exported data set: the trials to which its trial
-    belongs, the registry row of the model as which it is asked, and the trial's first request.
-    Raises `ParameterError` where the kit asks another question now than when the item was
-    written."""
+    """Return the trial that an exported item with `metadata` asks: the trials to which
+    it belongs, the registry row of the model, and the trial's first request.
+
+    Raises `ParameterError` if the kit now asks another question than when the item was
+    written.
+    """
     kit = metadata["codestress"]
     name, profile, models, settings = kit["study"]
     trials, entry = _trials(name, profile, tuple(models), tuple(settings))

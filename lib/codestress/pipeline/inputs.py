@@ -1,9 +1,9 @@
-"""Hashes of everything that a built artefact depends on, so that only outdated artefacts are built
-again.
+"""Hashes of everything that a built artefact depends on, so that only outdated
+artefacts are built again.
 
-Inputs: the notebook, its parameters, the modules of this package that it imports (and their data
-files), the registry rows of its models, the published numbers of its paper, the data catalogue, the
-environment.
+The inputs are the notebook, its parameters, the modules of this package that it imports
+(and their data files), the registry rows of its models, the published numbers of its
+paper, the data catalogue, and the environment.
 """
 
 import contextlib
@@ -27,8 +27,8 @@ from .artefacts import Artefact
 from .notebooks import plain_notebook
 
 SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
-"""Suffixes of data files that modules read from their own folder, and from its subfolders that are
-no packages."""
+"""Suffixes of data files that modules read from their own folder and from its
+subfolders that are not packages."""
 
 IMPORT = re.compile(
     r"^[ \t]*(?:from (?P<module>(?:\.|codestress)[\w.]*) import"
@@ -49,9 +49,12 @@ def _file_digest(path: Path) -> str:
 
 
 def inputs_of(artefact: Artefact) -> dict[str, str]:
-    """Hashes of the inputs of `artefact` (16 hexadecimal digits) by the inputs' names, such as
-    `notebook PATH` or `model NAME`. A language's runtime has, in place of a hash, `here` or a text
-    on what is missing."""
+    """Return a dict from the name of each input of `artefact`, such as `notebook PATH`
+    or `model NAME`, to its hash (16 hexadecimal digits).
+
+    The value of a language runtime is `here` if it is installed, else a text that says
+    what is missing.
+    """
     parameters = artefact.parameters.model_dump()
     catalogue = PARAMS / "datasets.yaml"
     texts = {
@@ -80,15 +83,18 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
 
 
 def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
-    """Sorted names of the inputs whose hashes differ between two builds, or that only one of them
-    has. `before` and `now` are the hashes by name."""
+    """Return the sorted names of the inputs whose hashes differ between two builds, or
+    that only one of the two builds has.
+
+    `before` and `now` are dicts from name to hash.
+    """
     return sorted({name for name, _ in before.items() ^ now.items()})
 
 
 @cache
 def environment() -> dict[str, str]:
-    """Versions of Python and of the installed packages that codestress requires, by name; `python`
-    comes first."""
+    """Return a dict from the name of each installed package that codestress requires to
+    its version; the first key is `python`."""
     listed = "\n".join(importlib.metadata.requires("codestress") or [])
     versions = {"python": platform.python_version()}
     for name in sorted(REQUIRED.findall(listed)):
@@ -99,9 +105,12 @@ def environment() -> dict[str, str]:
 
 
 def closure(artefact: Artefact) -> dict[Path, str]:
-    """Hashes by path of the files that `artefact` depends on: this package's files that its
-    notebook, its study or its models' engines import, directly or not, and data files in their
-    folders."""
+    """Return a dict from the path of each file that `artefact` depends on to its hash.
+
+    The files are this package's modules that the artefact's notebook, its study or its
+    models' engines import, directly or not, and the data files in the folders of these
+    modules.
+    """
     paper = artefact.file.study.partition(".")[0]
     modules = {module_of(paper, "studies"), module_of(paper, "reading")}
     modules |= {ENGINES[model.engine] for model in artefact.models}
@@ -122,8 +131,8 @@ def _closure(notebook: Path, modules: frozenset[str]) -> dict[Path, str]:
 
 
 def modules_of(artefact: Artefact) -> list[str]:
-    """Dotted names of this package's modules that `artefact` depends on (Python files in
-    `closure`)."""
+    """Return the dotted names of this package's modules that `artefact` depends on (the
+    Python files in `closure`)."""
     files = [path for path in closure(artefact) if path.suffix == ".py"]
     names = [path.relative_to(PACKAGE.parent).with_suffix("").parts for path in files]
     return [".".join(parts).removesuffix(".__init__") for parts in names]
@@ -142,8 +151,8 @@ def _data_files(folder: Path) -> frozenset[Path]:
 
 @cache
 def _imports_of(path: Path) -> frozenset[Path]:
-    """Files of this package that the module or notebook at `path` may import directly, including
-    the packages around them."""
+    """Return the files of this package that the module or notebook at `path` may import
+    directly, and the packages that contain these files."""
     package = PACKAGE.name
     if path.suffix == ".ipynb":
         cells = plain_notebook(path)["cells"]

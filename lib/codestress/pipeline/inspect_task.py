@@ -1,5 +1,5 @@
-"""Solver and scorer of the inspect_ai tasks that `codestress export inspect` writes: they ask and
-score each item as a build of the kit does, by the same functions."""
+"""Solver and scorer of the inspect_ai tasks that `codestress export inspect` writes.
+Each item is asked and scored as in a build of the kit, by the same functions."""
 
 from dataclasses import asdict, replace
 from typing import Any
@@ -19,20 +19,23 @@ REASONS: dict[str, FinishReason] = {
     "model_length": "length",
     "content_filter": "content_filter",
 }
-"""Reason why a completion ended, by its name in inspect_ai; `stop` for all others."""
+"""Dict from inspect_ai's name for the reason why a completion ended to the kit's name;
+any other name stands for `stop`."""
 EARLIER = "codestress_earlier"
-"""Name, in the metadata of an item, of the responses to its earlier requests: texts, each with the
-reason why it ended."""
+"""Key, in the metadata of an item, of the responses to its earlier requests: a list of
+pairs of text and reason why the response ended."""
 
 
 @solver
 def questions() -> Solver:
-    """Solver that makes all requests of an item's trial: the first, a retry where the model refused
-    and the study retries, and the follow-ups that the study makes from the responses. It sends the
-    kit's own prompts with the study's sampling settings.
+    """Return a solver that makes all requests of an item's trial, with the kit's own
+    prompts and the study's sampling settings.
 
-    A larger `--max-tokens` of inspect_ai replaces the study's, for models that think before they
-    answer."""
+    The requests are the first request, a retry if the model refused and the study
+    retries, and the follow-ups that the study makes from the responses. A larger
+    `--max-tokens` of inspect_ai replaces the study's, for models that think before they
+    answer.
+    """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         trials, entry, step = item_of(state.metadata)
@@ -45,7 +48,7 @@ def questions() -> Solver:
                 state,
                 tool_calls="none",
                 temperature=wanted.temperature,
-                # Some servers refuse it beside a temperature.
+                # Some servers refuse `top_p` together with a temperature.
                 top_p=None if wanted.top_p == 1 else wanted.top_p,
                 max_tokens=max(wanted.max_tokens, get_model().config.max_tokens or 0),
                 stop_seqs=[*wanted.stop] or None,
@@ -64,9 +67,13 @@ def questions() -> Solver:
 
 @scorer(metrics={"*": [mean(), stderr(cluster="problem")]})
 def judged() -> Scorer:
-    """Scorer by all scoring rules of an item's study. The score's `value` has a number by rule (nan
-    where the study skips the question), its `answer` what the first rule read from the response,
-    its `metadata` by rule the kit's own score: outcome, value and what was read."""
+    """Return a scorer that applies all scoring rules of an item's study.
+
+    The `value` of a score is a dict from rule to number (nan if the study skips the
+    question). The `answer` is the text that the first rule read from the response. The
+    `metadata` is a dict from rule to the kit's own score: outcome, value and the answer
+    read.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         trials, _, first = item_of(state.metadata)
@@ -86,8 +93,8 @@ def judged() -> Scorer:
 
 
 def response_of(output: ModelOutput) -> Response:
-    """Returns the response that inspect_ai's `output` of a model is: its text without thoughts, and
-    the reason why it ended."""
+    """Return the `Response` for a model's `output` in inspect_ai: the text without
+    thoughts, and the reason why it ended."""
     reason = REASONS.get(output.stop_reason, "stop")
     content = output.message.content
     thought = not isinstance(content, str) and any(

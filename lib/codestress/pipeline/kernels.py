@@ -1,9 +1,10 @@
-"""Kernels that start with the packages imported: each notebook's process is forked from one that
-has them (preload.py).
+"""Kernels that start with the packages imported: each notebook's process is forked from
+a process that has imported the packages (preload.py).
 
-A kernel with pandas, matplotlib and scipy spends 2.3 CPU seconds on imports; a fork spends none.
-Notebooks do not see each other, because the process that is forked runs no notebook. Only on Linux:
-elsewhere a forked process may not use the system's frameworks, and each kernel imports for itself.
+A kernel with pandas, matplotlib and scipy spends 2.3 CPU seconds on imports; a fork
+spends none. Notebooks do not see each other, because the process that is forked runs no
+notebook. Forking is for Linux only: elsewhere a forked process may not use the system's
+frameworks, so each kernel imports the packages itself.
 """
 
 import faulthandler
@@ -24,16 +25,19 @@ from .surroundings import TABLE
 
 AVAILABLE = sys.platform == "linux"
 MODULES = "CODESTRESS_MODULES"
-"""Environment variable with the names of the modules that the notebooks of a build import."""
+"""Name of the environment variable with the names of the modules that the notebooks of
+a build import."""
 OWN = TABLE["kernels"]
-"""Environment of kernels beside the build's."""
+"""Environment variables of kernels, added to the build's."""
 PRINTED = "kernel.txt"
-"""File of what a kernel printed outside of its notebook: a crash, most often."""
+"""Name of the file with the text that a kernel printed outside of its notebook, most
+often a crash report."""
 BASE = context.ForkServerProcess if AVAILABLE else context.SpawnProcess
 
 
 class Kernel(BASE):  # type: ignore[misc, valid-type]
-    """A kernel's process, with the part of `Popen`'s interface that jupyter_client uses."""
+    """Process of a kernel, with the part of `Popen`'s interface that jupyter_client
+    uses."""
 
     stdin = stdout = stderr = None
 
@@ -51,9 +55,13 @@ class Kernel(BASE):  # type: ignore[misc, valid-type]
 
 
 def start(modules: Iterable[str], folder: str) -> None:
-    """Starts the process from which kernels are forked. It imports `modules`, and what nearly every
-    notebook needs, while this process goes on. Its socket lies in the folder around `folder`."""
-    # Each kernel would run this process's program again.
+    """Start the process from which kernels are forked, while this process goes on. On
+    systems other than Linux, no process is started.
+
+    The new process imports `modules` and the modules that nearly every notebook needs.
+    The socket of this process lies in the parent folder of `folder`.
+    """
+    # With this name set, each kernel would run this process's program again.
     vars(sys.modules["__main__"]).pop("__file__", None)
     if AVAILABLE:
         forkserver.set_forkserver_preload(["codestress.pipeline.preload"])
@@ -66,29 +74,32 @@ def start(modules: Iterable[str], folder: str) -> None:
 
 
 def kill_all() -> None:
-    """Kills all running kernels."""
+    """Kill all running kernels."""
     for process in active_children():
         if isinstance(process, Kernel):
             process.kill()
 
 
 def quiet(errors: str = os.devnull) -> None:
-    """Discards what this process prints outside of its notebook; standard error goes to the file
-    `errors`."""
+    """Discard the text that this process prints outside of its notebook; standard error
+    goes to the file `errors`."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT, 0o644), 2)
 
 
 def become_kernel(environment: dict[str, str], connection_file: str) -> None:
-    """Turns the new process into a kernel: a session, `environment` and random state of its own, in
-    the checkout's folder, then ipykernel's launcher, without the machine's settings and startup
-    files of IPython; never returns."""
+    """Turn the new process into a kernel, in the checkout's folder; never return.
+
+    The kernel has its own session, environment (`environment`) and random state. The
+    kernel runs ipykernel's launcher, without the machine's IPython settings and startup
+    files.
+    """
     try:
         quiet(f"{environment['CODESTRESS_STAGING']}/{PRINTED}")
-        # ipykernel has another stderr.
+        # ipykernel replaces stderr, so crash reports need a copy of its descriptor.
         faulthandler.enable(os.dup(2), all_threads=False)
         gc.enable()
-        # Answers, trees and figures are many objects, and hardly any is garbage.
+        # Responses, trees and figures are many objects, and hardly any is garbage.
         gc.set_threshold(100_000)
         os.setsid()
         os.environ.clear()
@@ -102,7 +113,8 @@ def become_kernel(environment: dict[str, str], connection_file: str) -> None:
         from codestress.sandbox.layers import die_with_parent
 
         die_with_parent()
-        tqdm.set_lock(threading.RLock())  # its own outlives a process that is killed
+        # tqdm's own lock outlives a process that is killed.
+        tqdm.set_lock(threading.RLock())
         random.seed()
         np.random.seed()
         application.SYSTEM_CONFIG_DIRS.clear()

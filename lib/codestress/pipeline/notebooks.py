@@ -1,5 +1,5 @@
-"""The `parameters` cell of a notebook, made from its study's schema and the profile demo, so that it
-cannot differ from them."""
+"""The `parameters` cell of a notebook, made from the study's schema and the profile
+demo, so that the cell cannot differ from them."""
 
 import json
 import re
@@ -29,32 +29,36 @@ from .artefacts import Artefact, load_study
 
 
 class About(Strict):
-    """A notebook's metadata under `codestress`: its default artefact, and the parameters to stand
-    in its parameters cell."""
+    """A notebook's metadata under `codestress`: its default artefact, and the
+    parameters that head its parameters cell."""
 
     artefact: str = ""
-    """Artefact whose demo parameters stand in the parameters cell; the opened notebook makes this
-    artefact."""
+    """Name of the artefact whose demo parameters stand in the parameters cell. The
+    notebook makes this artefact if it is run in JupyterLab."""
     knobs: dict[str, str] = {}
-    """Parameters at the top of the cell (knobs), each with a sentence that says what a change of it
-    shows."""
+    """Dict from each parameter at the top of the cell (knob) to a sentence on what a
+    change of the parameter shows."""
 
 
 def about(path: Path) -> About:
-    """Metadata (`About`) of the notebook at `path` under `codestress`, with defaults where they are
-    missing; `ParameterError` when they are malformed, `DataError` for a file that is no
-    notebook."""
+    """Return the metadata (`About`) of the notebook at `path` under `codestress`, with
+    defaults for missing fields.
+
+    Raises `ParameterError` if the metadata is malformed, `DataError` if the file is not
+    a notebook.
+    """
     own = plain_notebook(path).get("metadata", {}).get("codestress", {})
     return check(About, own, f"{shown(path)}: metadata.codestress")
 
 
 def schemas() -> dict[Path, tuple[type[Facts], str]]:
-    """Pairs of schema and default artefact's name, by path, for each notebook that artefacts use.
-    The default is the artefact in the notebook's metadata, in a new notebook the first that uses
-    it.
+    """Return a dict from the path of each notebook that artefacts use to a pair of its
+    schema and its default artefact's name.
 
-    `ParameterError` when artefacts with different schemas share a notebook, or the default artefact
-    has another notebook.
+    The default artefact is named in the notebook's metadata, or, in a new notebook
+    without this metadata, is the first artefact that uses the notebook. Raises
+    `ParameterError` if artefacts with different schemas share a notebook, or if the
+    default artefact has another notebook.
     """
     users: dict[Path, dict[str, type[Facts]]] = {}
     for name in artefact_names():
@@ -78,9 +82,12 @@ def schemas() -> dict[Path, tuple[type[Facts], str]]:
 
 
 def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
-    """Raises `ParameterError` when the names, types and comments in the parameters cell of the
-    notebook at `path` differ from `schema`, or no cell is tagged `parameters`; the values are free,
-    and other parameters of the schema may have lines too."""
+    """Raise `ParameterError` if the parameters cell of the notebook at `path` differs
+    from `schema` in names, types or comments, or if no cell is tagged `parameters`.
+
+    The values may differ. The cell may have lines for further parameters of `schema`,
+    which are not compared.
+    """
     knobs = _knobs(path, schema)
     others = schema.model_fields.keys() - {*knobs, "artefact"}
     cell = parameters_cell(schema, {"artefact": "", "models": []}, knobs)
@@ -95,8 +102,12 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
 
 
 def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
-    """Prints a line for each value in the parameters cell of a notebook of `artefacts` that is not
-    the demo's, with the files from which builds take this parameter."""
+    """Print a line on standard error for each value in the parameters cell of a
+    notebook of `artefacts` that differs from the demo's value.
+
+    Builds ignore this value; the line names the files from which builds take the
+    parameter.
+    """
     files = {name: read_artefact(name) for name in artefact_names()}
     profile = load_profile("demo")
     schema_of = {artefact.notebook: type(artefact.parameters) for artefact in artefacts}
@@ -132,8 +143,9 @@ def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
 
 
 def _shapes(cell: str, others: Collection[str]) -> list[str]:
-    """Lines `name: type = value # comment` of a parameters cell without ` = value`, but for
-    comments, and parameters named in `others`."""
+    """Return the lines `name: type = value  # comment` of a parameters cell, each
+    without its value. Comment lines and the parameters named in `others` are left out.
+    """
     shapes = []
     for line in cell.splitlines():
         declared, _, rest = line.partition(" = ")
@@ -159,15 +171,20 @@ class _Cell(BaseModel):
 
 
 class _Notebook(BaseModel):
-    """Form of the parts of a notebook that the kit reads; nbformat checks all other parts."""
+    """Form of the parts of a notebook that the kit reads; nbformat checks all other
+    parts."""
 
     cells: list[_Cell]
     metadata: dict[str, Any] = {}
 
 
 def plain_notebook(path: Path) -> dict[str, Any]:
-    """Notebook at `path` as it stands in its file, with `cells` (dictionaries), read without
-    nbformat, whose import takes a second. `DataError` for a file that is no notebook."""
+    """Return the notebook at `path` as a dict with the list `cells` (dicts), parsed
+    from the file's JSON.
+
+    nbformat is not used, because its import takes a second. Raises `DataError` if the
+    file is not a notebook.
+    """
     try:
         notebook = parse_json(path.read_text(encoding="utf-8-sig"))
         check(_Notebook, notebook, "its text")
@@ -177,22 +194,25 @@ def plain_notebook(path: Path) -> dict[str, Any]:
 
 
 def is_parameters(cell: Any) -> bool:
-    """Whether a `cell` (dictionary) has the tag `parameters`, which marks the cell with the
-    parameters."""
+    """Return whether a `cell` (dict) has the tag `parameters`, which marks the
+    parameters cell."""
     tags = cell["metadata"].get("tags")
     return isinstance(tags, list) and "parameters" in tags
 
 
 def read_notebook(path: Path) -> Any:
-    """Notebook at `path`, read by nbformat (version 4). A cell without a valid id gets an id with its
-    number. `DataError` for a file that is no notebook."""
+    """Return the notebook at `path`, read by nbformat (version 4).
+
+    A cell without a valid id gets an id with the cell's index. Raises `DataError` if
+    the file is not a notebook.
+    """
     import nbformat
 
     whole = {"metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     whole |= plain_notebook(path)
     try:
         notebook = nbformat.reads(json.dumps(whole), as_version=4)
-    except Exception as error:  # whatever nbformat raises
+    except Exception as error:  # nbformat raises many kinds of error
         raise DataError(f"{shown(path)}: not a notebook: {error}") from None
     for number, cell in enumerate(notebook.cells):
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", str(cell.get("id", ""))):
@@ -205,11 +225,13 @@ SEEN = "## What you have seen"
 
 
 def closing(artefact: Artefact) -> str:
-    """Markdown text that replaces the last cell in the executed notebook of `artefact`; empty when
-    that cell stays.
+    """Return the Markdown text that replaces the last cell in the executed notebook of
+    `artefact`; empty if that cell stays.
 
-    The cell in the file describes the notebook's default artefact in the demo, and stays for that
-    alone. All others get a text that points to the cell, in the demo after the artefact's `seen`.
+    The last cell in the notebook's file describes the notebook's default artefact in
+    the demo, and stays for that artefact in the demo alone. Every other build gets a
+    text that points to the cell. In the demo this text follows the artefact's `seen`,
+    if any.
     """
     demo = artefact.profile == "demo" and not artefact.changed
     written_of = about(artefact.notebook).artefact
@@ -226,9 +248,11 @@ def closing(artefact: Artefact) -> str:
 
 
 def sync(*, write: bool) -> list[Path]:
-    """Returns the paths of the notebooks that differ from the demo's form: its values in the
-    parameters cell, standard metadata, and no outputs. They are rewritten in this form only with
-    `write`."""
+    """Return the paths of the notebooks that differ from the standard form: the demo's
+    values in the parameters cell, standard metadata, and no outputs.
+
+    The notebooks are rewritten in this form only if `write` is true.
+    """
     import nbformat
 
     changed = []

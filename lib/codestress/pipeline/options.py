@@ -1,5 +1,5 @@
-"""Options that commands share, of the console script and of papers, and the artefacts, models and
-factors that they name."""
+"""Options that commands of the console script and of papers share, and the artefacts,
+models and factors that these options name."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -38,7 +38,8 @@ Factors = dict[str, str]
 
 
 def _factors(_context: object, _option: object, texts: Iterable[str]) -> Factors:
-    """Returns the values by factor that the texts FACTOR=VALUE of `--where` ask for."""
+    """Return a dict from factor to value, from the texts FACTOR=VALUE of the option
+    `--where`."""
     factors = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -64,7 +65,8 @@ LONGEST_MINUTES = 24 * 60
 
 
 def minutes_of(text: str) -> float:
-    """Type of the options `--minutes`: a number above 0, at most `LONGEST_MINUTES`."""
+    """Return the number in `text`, for options `--minutes`: above 0 and at most
+    `LONGEST_MINUTES`."""
     minutes = float(text)
     # A comparison with nan is never true.
     if not 0 < minutes <= LONGEST_MINUTES:
@@ -75,13 +77,13 @@ def minutes_of(text: str) -> float:
 
 
 class Knobs(NamedTuple):
-    """Options of a command line as typed: profile, models, a model's id and key variable, and
-    changed settings."""
+    """Options of a command line as typed: the profile, models, a model's id and key
+    variable, and changed settings."""
 
     profile: str
     models: str = ""
-    """Models to ask, separated by spaces or commas: names from params/models.yaml, URLs, or
-    FILE.py:FUNCTION; empty: those in the artefact's parameters."""
+    """Models to ask, separated by spaces or commas: names from params/models.yaml,
+    URLs, or FILE.py:FUNCTION. Empty: the models in the artefact's parameters."""
     settings: tuple[str, ...] = ()
     model_id: str = ""
     key_env: str = ""
@@ -101,8 +103,11 @@ OPTIONS = (
 
 
 def with_knobs(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns `command` with the added options `--profile`, `--models`, `--id`, `--key-env` and
-    `--set`, which it gets together as its argument `knobs`, a `Knobs`."""
+    """Return `command` with the added options `--profile`, `--models`, `--id`,
+    `--key-env` and `--set`.
+
+    The command gets these options together as its argument `knobs`, a `Knobs`.
+    """
 
     @wraps(command)
     def wrapped(**options: Any) -> None:
@@ -116,9 +121,12 @@ def with_knobs(command: Callable[..., None]) -> Callable[..., None]:
 def resolved(
     artefacts: tuple[str, ...], knobs: Knobs, *, ask: bool = False
 ) -> list[Artefact]:
-    """Returns the artefacts that a person named in `artefacts`, with parameters checked and changed
-    by `knobs`; none named: all of the profile. `ask` says whether short requests may try models
-    given by URL or as FILE.py:FUNCTION. `ParameterError` for unknown names."""
+    """Return the artefacts named in `artefacts` (empty: all of the profile), with
+    parameters checked and changed by `knobs`.
+
+    `ask` says whether short requests may be sent to try models named by a URL or as
+    FILE.py:FUNCTION. Raises `ParameterError` for unknown names.
+    """
     from codestress.inference.probe import name_of
 
     models = []
@@ -130,16 +138,16 @@ def resolved(
 
 
 def exit_where(failed: object) -> None:
-    """Ends the command with exit status 1 where `failed` is true or not empty."""
+    """End the command with exit status 1 if `failed` is true or not empty."""
     if failed:
         raise click.exceptions.Exit(1)
 
 
 def print_json(content: object, escaped: bool = True) -> None:
-    """Prints `content` as JSON, letters of other scripts as they are unless `escaped`."""
+    """Print `content` as JSON, with non-ASCII characters escaped if `escaped`."""
     click.echo(json.dumps(content, indent=1, ensure_ascii=escaped))
 
 
 def warn(message: str) -> None:
-    """Prints `message` on standard error, its control characters spelled out."""
+    """Print `message` on standard error, with its control characters spelled out."""
     click.echo(printable(message), err=True)

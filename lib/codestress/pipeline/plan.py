@@ -1,5 +1,5 @@
-"""Plan of a build before any call: the number of requests, and the requests exactly as a model
-would get them."""
+"""Plan of a build before any model is asked: the number of requests, and the requests
+exactly as a model would get them."""
 
 import hashlib
 import itertools
@@ -28,85 +28,96 @@ from codestress.validation import nearest
 from .artefacts import Artefact
 
 RENDERED = 4_000
-"""Largest number of prompts that a plan renders for a paper's largest artefact; for larger
-artefacts it renders a sample of their problems."""
+"""Largest number of prompts that a plan renders for a paper's largest artefact. If an
+artefact of the paper has more, only a sample of the problems is rendered."""
 FEWEST_PROBLEMS = 10
-"""Smallest number of problems in a sample."""
+"""Smallest number of problems in a sample, if the artefact has that many."""
 
 
 @dataclass
 class PlanRow:
-    """Row of a plan: counts of the requests that one model would get for one artefact, with their
-    price and time."""
+    """Row of a plan: counts of the requests that one model would get for one artefact,
+    with price and time."""
 
     artefact: str
     model: str
     problems: int
     """Number of different problems that the model is asked about."""
     requests: int = 0
-    """Largest number of requests. Follow-up requests count until the store shows that they are not
-    made."""
+    """Number of requests if none fails. Follow-up requests count until the store shows
+    that they are not made."""
     answered: int = 0
-    """Number of requests with a stored response from the server in the model's registry row."""
+    """Number of requests with a stored response from the server that the model's
+    registry row names."""
     repeated: int = 0
-    """Number of requests equal to an earlier one, in this artefact or in a row above in the same
-    plan; they are sent once."""
+    """Number of requests that repeat an earlier request to the same server, in this row
+    or in a row above. A repeated request is sent once."""
     characters: int = 0
-    """Characters in the messages of the requests still to be made."""
+    """Number of characters in the messages of the requests still to be made."""
     longest: int = 0
-    """Number of tokens in all missing responses if each has its largest length."""
+    """Number of tokens in the missing responses if each response has its largest
+    length."""
     dollars_low: float | None = None
-    """Price of the prompts alone in dollars, at one token per 4 characters; None without a price in
-    the registry."""
+    """Price in dollars of the prompts alone, at one token per 4 characters; None if the
+    registry has no price."""
     dollars_high: float | None = None
-    """Price in dollars if every response has its largest length; None without a price in the
-    registry."""
+    """Price in dollars if every response has its largest length; None if the registry
+    has no price."""
     seconds: float | None = None
-    """Seconds at the rate of the model's last requests in the store; None without such requests."""
+    """Seconds for the missing requests at the rate of the model's latest stored
+    responses. None if the model answers in this process or the store has too few
+    responses for a rate."""
     too_long: int = 0
-    """Number of requests longer than the model's context window, at one token per 4 characters:
-    they would fail."""
+    """Number of trials whose next unanswered request would fail, because the prompt is
+    longer than the model's context window at one token per 4 characters."""
     unpriced: bool = False
-    """Whether the model's server charges for responses while the registry has no price."""
+    """Whether the model's server charges for responses but the registry has no price.
+    """
     rendered: float = 1.0
-    """Share of the problems whose prompts were rendered. Below 1, all counts but `problems` and
-    `requests` are estimates: the sample's, scaled to all requests."""
+    """Share (0 to 1) of the problems whose prompts were rendered. Below 1, all counts
+    but `problems` and `requests` are estimates: the sample's counts, scaled to all
+    requests."""
 
     @property
     def missing(self) -> int:
-        """Number of requests still to be made: all but those answered or repeated."""
+        """Number of requests still to be made: all but the answered and the repeated
+        requests."""
         return self.requests - self.answered - self.repeated
 
 
 class Plan(NamedTuple):
-    """Rows of a plan (`PlanRow`), with errors by artefact."""
+    """Rows of a plan (`PlanRow`), and the errors that artefacts would have."""
 
     rows: list[PlanRow]
     errors: dict[str, str]
-    """Reasons why artefacts cannot be built, by artefact."""
+    """Dict from the name of each artefact that cannot be built to the reason."""
 
 
 @dataclass
 class Planning:
-    """State of a plan while its artefacts are counted: the open store, the errors, and the
-    requests counted so far."""
+    """State of a plan while its artefacts are counted: the open store, the errors, and
+    the requests counted so far."""
 
     responses: Store
     errors: dict[str, str]
     planned: set[tuple[str, str | int]]
-    """Server and key of each request counted so far. Two servers may have the same key, and neither
-    responds for the other."""
+    """Requests and trials counted so far, each with its server: a request as its key, a
+    trial as a hash. The server is included because two servers may have the same key,
+    and no server's response stands for another server's."""
 
 
 def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
-    """Return the `Plan` of a build of `artefacts`: a row of counts for each artefact and model,
-    from the trials and the responses in the file `store`. No model is asked.
+    """Return the `Plan` of a build of `artefacts`: a row of counts for each artefact
+    and model. No model is asked.
 
-    Prompts of large artefacts are rendered for a sample of problems only, the same problems in all
-    artefacts of a paper, so that shared requests are recognised. Retries after refusals are not
-    counted. Where a request has no response, the later requests of its trial count as missing too,
-    with the same length. The plan's `errors` names each artefact whose trials cannot be made, or
-    whose stored responses come from another server.
+    The counts come from the artefacts' trials and from the responses in the file
+    `store`. For large artefacts, only the prompts of a sample of problems are rendered.
+    The sample is the same in all artefacts of a paper, so that shared requests are
+    recognised. Retries after refusals are not counted. If a request has no response,
+    the later requests of its trial count as missing too, with the same length.
+
+    The plan's `errors` names each artefact whose trials cannot be made or whose stored
+    responses come from another server.
     """
     errors: dict[str, str] = {}
     asked: list[tuple[Artefact, Trials]] = []
@@ -132,17 +143,21 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
 
 
 def _groups(artefact: Artefact, trials: Trials) -> list[list[ModelEntry]]:
-    """Return the models of `artefact` in groups: first all that are asked the common `trials`, if
-    any, then each model for which `trials` has trials of its own."""
+    """Return the models of `artefact` in groups that get the same trials: first the
+    models that are asked the common `trials`, if any. Each model with trials in
+    `trials.own` is a group of one."""
     common = [entry for entry in artefact.models if entry.name not in trials.own]
     own = [[entry] for entry in artefact.models if entry.name in trials.own]
     return [common, *own] if common else own
 
 
 def rank_of(problem: str) -> float:
-    """Return a number from 0 to 1, always the same for an id `problem` (by a hash). Problems whose
-    number is below a limit are a random sample of all; a lower limit gives a part of the same
-    sample."""
+    """Return a number from 0 to 1 that is always the same for the id `problem` (by a
+    hash).
+
+    The problems whose number is below a limit are a random sample of all problems. A
+    lower limit selects a part of the same sample.
+    """
     name = problem.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(name, digest_size=6).digest()) / 2**48
 
@@ -150,9 +165,13 @@ def rank_of(problem: str) -> float:
 def _rows(
     artefact: Artefact, trials: Trials, share: float, planning: Planning
 ) -> list[PlanRow]:
-    """Return a `PlanRow` for each model of `artefact`, in its order, from the prompts of a sample:
-    a `share` of the problems (1 or more: all), but no fewer than `FEWEST_PROBLEMS`. Each prompt is
-    rendered once for all models that are asked the same of `trials`."""
+    """Return a `PlanRow` for each model of `artefact`, in order, from the prompts of a
+    sample of problems.
+
+    The sample is a `share` of the problems (1 or more: all), but at least
+    `FEWEST_PROBLEMS` problems. Each prompt is rendered once for all models that are
+    asked the same trials.
+    """
     rows: dict[str, PlanRow] = {}
     for entries in _groups(artefact, trials):
         asked = trials.of(entries[0].name)
@@ -187,7 +206,7 @@ def _rows(
 
 
 def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
-    """Sets the price and the time of `row`."""
+    """Set the price and the time of `row`."""
     if entry.price:
         tokens = row.characters / CHARACTERS_PER_TOKEN
         row.dollars_low = cost(entry, tokens, 0)
@@ -199,9 +218,13 @@ def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
 def _counts(
     artefact: Artefact, prompts: Prompts, entry: ModelEntry, planning: Planning
 ) -> Counter[str]:
-    """Return sums over the trials of `prompts`, asked of the model `entry`, by the names of a
-    row's counts, and `steps`, the number of requests when none fails. Where stored responses come
-    from another server, none counts, and the error goes to `planning.errors`."""
+    """Return sums over the trials of `prompts` for the model `entry`, keyed by the
+    field names of `PlanRow`.
+
+    The sums also have the key `steps`: the number of requests if none fails. If a
+    stored response comes from another server, no stored response counts, and the error
+    goes to `planning.errors`.
+    """
     items = prompts.trials.items
     try:
         stored = list(looked_up(prompts, entry, planning.responses))
@@ -236,8 +259,8 @@ def _counts(
 
 
 def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
-    """Whether `prompt` is longer than the context window of the model `entry`, by an estimate of 4
-    characters a token; False for a model without a known window."""
+    """Return whether `prompt` is longer than the context window of the model `entry`,
+    estimated at 4 characters a token; False if the model's window is not known."""
     return (
         entry.context is not None
         and prompt.characters > entry.context * CHARACTERS_PER_TOKEN
@@ -245,8 +268,8 @@ def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
 
 
 def check_windows(artefact: Artefact, trials: Trials) -> None:
-    """Raise `ParameterError` when a prompt of `trials` does not fit the context window of one of
-    the models of `artefact`; the message has the prompt as an example. No model is asked."""
+    """Raise `ParameterError` if a prompt of `trials` does not fit the context window of
+    a model of `artefact`. The message describes the prompt. No model is asked."""
     for entries in _groups(artefact, trials):
         smallest = min(entries, key=lambda entry: entry.context or math.inf)
         if smallest.context is None:
@@ -266,9 +289,12 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
 def show_requests(
     artefact: Artefact, where: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yields the first request of each trial of `artefact` to each of its models, where the factors
-    have the values in `where`: a dictionary of `factors`, `key`, and the request's fields.
-    `ParameterError` for an unknown factor."""
+    """Yield, as a dict, the first request to each model in each trial of `artefact`
+    whose factors have the values in `where`.
+
+    The dict has the keys `factors`, `key`, and the request's fields. Raises
+    `ParameterError` if `where` names an unknown factor.
+    """
     trials = artefact.trials()
     for entries in _groups(artefact, trials):
         items = trials.of(entries[0].name).items
@@ -283,8 +309,8 @@ def show_requests(
 
 
 def factors_of(trial: Trial, model: str) -> dict[str, Scalar]:
-    """Dictionary that identifies a `trial` asked of the `model` of this name: `model`, `problem`,
-    `sample`, and the trial's factors."""
+    """Return a dict that identifies a `trial` asked of the model named `model`:
+    `model`, `problem`, `sample`, and the trial's factors."""
     return {
         "model": model,
         "problem": trial.problem,
@@ -298,9 +324,12 @@ def listed(factors: Mapping[str, Scalar]) -> str:
 
 
 def matches(trial: Trial, model: str, where: Mapping[str, str]) -> bool:
-    """Whether a `trial` asked of the `model` has the values in `where`, by the names in
-    `factors_of`, compared as text regardless of case; `ParameterError` with the nearest name for an
-    unknown one."""
+    """Return whether a `trial` asked of the model named `model` has the values in
+    `where`, a dict from a name in `factors_of` to a value.
+
+    Values are compared as text, regardless of case. Raises `ParameterError`, with the
+    nearest known name, if `where` has an unknown name.
+    """
     known = factors_of(trial, model)
     for name in where.keys() - known.keys():
         raise ParameterError(f"--where {name}: no such factor{nearest(name, known)}")

@@ -1,5 +1,5 @@
-"""Imports of nearly every notebook, made once: the process that imports this module is the one from
-which kernels are forked."""
+"""Imports of nearly every notebook, made once: kernels are forked from the process that
+imports this module."""
 
 import contextlib
 import gc
@@ -8,7 +8,7 @@ import io
 import os
 
 INLINE = "module://matplotlib_inline.backend_inline"
-"""Value of MPLBACKEND in kernels; matplotlib reads it when it is imported."""
+"""Value of MPLBACKEND in kernels; matplotlib reads this variable when imported."""
 
 os.environ["MPLBACKEND"] = INLINE
 gc.disable()
@@ -23,8 +23,8 @@ from .surroundings import TABLE  # noqa: E402
 
 
 def draw_once() -> None:
-    """Draws a figure and writes a table, so that fonts, templates and other first-use work are
-    done before kernels are forked."""
+    """Draw a figure and write a table, so that fonts, templates and other first-use
+    work are loaded before kernels are forked."""
     DataFrame({"a": [1.5]}).to_latex()
     figure = styled_figure(1, 1)
     figure.subplots().set_title("a title in bold", weight="bold")
@@ -32,10 +32,11 @@ def draw_once() -> None:
         figure.savefig(io.BytesIO(), format=form)
 
 
-die_with_parent()  # or it goes on importing after a build that is over
+die_with_parent()  # else this process goes on importing after the build has ended
 quiet()
 for name in (*TABLE["imports"], *os.environ.get(MODULES, "").split()):
-    with contextlib.suppress(Exception):  # which the notebook meets again, and tells
+    # The notebook meets the same error and reports it.
+    with contextlib.suppress(Exception):
         importlib.import_module(name)
 draw_once()
-gc.freeze()  # no kernel looks for garbage among what it has from here
+gc.freeze()  # kernels never look for garbage among these shared objects

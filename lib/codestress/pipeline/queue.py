@@ -1,5 +1,5 @@
-"""Executes the notebooks of a build in parallel, each as soon as its responses are in the store, and
-prints the outcome of each artefact."""
+"""Execute the notebooks of a build in parallel, each as soon as its responses are in
+the store, and print the outcome of each artefact."""
 
 import contextlib
 import os
@@ -31,24 +31,29 @@ from .surroundings import apart, socket_folder
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a build for one artefact: its label, state, seconds, error text, and parts not
-    run."""
+    """Result of a build for one artefact: its label, state, seconds, error text, and
+    the parts of its study that were not run."""
 
     name: str
-    """Label of the artefact, with its changed parameters."""
+    """Label of the artefact: its name with its changed parameters."""
     state: str
-    """`built`, `up to date`, `failed` or `stopped`. An artefact is stopped if a limit of the budget
-    is reached before all of its requests are sent; in a build with minutes, before its first."""
+    """`built`, `up to date`, `failed` or `stopped`.
+
+    An artefact is stopped if a limit of the budget is reached before all of its
+    requests are sent. In a build with a time limit, an artefact is stopped only if the
+    limit is reached before its first request.
+    """
     seconds: float = 0.0
     error: str = ""
     not_run: dict[str, str] = field(default_factory=dict)
-    """Parts of the study that could not run on this computer, with the reason."""
+    """Dict from each part of the study that could not run on this computer to the
+    reason."""
 
 
 @dataclass
 class NotebookQueue:
-    """Queue of notebooks that are executed in parallel. It collects an `Outcome` for each artefact,
-    and prints a line for each that ends."""
+    """Queue of notebooks that are executed in parallel. The queue collects an `Outcome`
+    for each artefact and prints a line when an artefact ends."""
 
     artefacts: Sequence[Artefact]
     pool: ThreadPoolExecutor
@@ -63,33 +68,36 @@ class NotebookQueue:
     lock = threading.Lock()
 
     def stop(self) -> None:
-        """Kills the notebooks that still run; they have no outcome."""
+        """Kill the notebooks that still run; a killed notebook gets no outcome."""
         self.left = True
         self.pool.shutdown(wait=False, cancel_futures=True)
         while not all(future.done() for future in self.futures):
-            kill_all()  # again where one was about to start
+            kill_all()  # again, because a kernel may have been about to start
             time.sleep(0.1)
 
     def show(self, progress: Progress) -> None:
-        """Shows the number of finished notebooks on the bar `progress` from now on, beside the
-        number of responses."""
+        """Show the number of finished notebooks on the bar `progress` from now on,
+        beside the number of responses."""
         self.progress = progress
         progress.beside(f"{len(self.outcomes)} of {len(self.artefacts)} notebooks")
 
     def execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
-        """Queues the notebook of an `artefact` whose responses are in the store; `programs` counts
-        the programs that ran to make its trials and responses."""
+        """Queue the notebook of an `artefact` whose responses are in the store.
+
+        `programs` counts the programs that ran to make the artefact's trials and
+        responses.
+        """
         self.futures.append(self.pool.submit(self._execute, artefact, programs))
 
     def fail(self, artefact: Artefact, error: CodestressError) -> None:
-        """Records the `Outcome` of an `artefact` whose notebook is not executed for the reason
-        `error`: `stopped` at a limit of the budget, else `failed`."""
+        """Record the `Outcome` of an `artefact` whose notebook is not executed because
+        of `error`: `stopped` if a limit of the budget was reached, else `failed`."""
         state = "stopped" if isinstance(error, BudgetReached) else "failed"
         self._ended(Outcome(artefact.label, state, error=str(error)))
 
     def wait(self) -> list[Outcome]:
-        """Waits for all queued notebooks; returns the `Outcome` of each artefact."""
-        # The report is due next, and this process only waits.
+        """Wait for all queued notebooks and return the `Outcome` of each artefact."""
+        # The report is written next: import its module while this process only waits.
         import codestress.report.gallery  # noqa: F401
 
         while wait(self.futures, timeout=1).not_done:
@@ -150,14 +158,15 @@ def notebook_queue(
     jobs: int,
     timeout_s: float | None,
 ) -> Iterator[NotebookQueue]:
-    """Context manager of a `NotebookQueue` for the notebooks of `artefacts`, in an environment without
-    a person's settings. Leaving the context early kills running notebooks.
+    """Return a context manager of a `NotebookQueue` for the notebooks of `artefacts`,
+    in an environment without a person's settings of Jupyter and IPython.
 
-    `inputs` are the hashes of the inputs by label of the artefact. `jobs` notebooks are executed at
-    a time, each for at most `timeout_s` seconds (None: no limit).
+    `inputs` is a dict from an artefact's label to the hashes of its inputs. At most
+    `jobs` notebooks are executed at the same time, each for at most `timeout_s` seconds
+    (None: no limit). Leaving the context early kills running notebooks.
     """
     for artefact in artefacts:
-        # Of a build that was killed.
+        # A build that was killed leaves this folder behind.
         shutil.rmtree(OUTPUTS / artefact.shelf / ".staging", ignore_errors=True)
     with (
         socket_folder() as folder,
@@ -174,7 +183,7 @@ def notebook_queue(
 
 
 def prepare() -> None:
-    """Imports what executes notebooks."""
+    """Import the modules that execute notebooks, before the first notebook is due."""
     from codestress.report.notebook_page import exporter
 
     from . import execute  # noqa: F401
@@ -183,8 +192,12 @@ def prepare() -> None:
 
 
 def replace_folder(new: Path, folder: Path) -> None:
-    """Moves the complete folder `new` to the path `folder` and deletes the folder that was there,
-    if any. A reader sees the old or the new folder, never a part."""
+    """Move the complete folder `new` to the path `folder`, and delete the folder that
+    was there, if any.
+
+    Each folder is renamed as a whole, so that a reader never sees a folder with a part
+    of its files.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     old = new.with_name(new.name + ".old")
     if folder.exists():

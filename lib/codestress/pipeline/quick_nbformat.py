@@ -1,5 +1,9 @@
-"""Module that shortens the import of nbformat to a tenth when imported before it: jsonschema would
-spend a second on a grammar of addresses, and no notebook has addresses to check."""
+"""Shortcut that reduces the import time of nbformat to a tenth, if this module is
+imported before nbformat.
+
+jsonschema would spend a second on a grammar of addresses, but no notebook has addresses
+to check.
+"""
 
 import sys
 

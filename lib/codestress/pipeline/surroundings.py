@@ -1,4 +1,4 @@
-"""Guards against the surroundings of the kit, so that they change no result: a person's settings of
+"""Guards that keep the kit's surroundings from changing results: a person's settings of
 other tools, folders that cannot hold sockets, other repositories."""
 
 import os
@@ -15,24 +15,25 @@ from codestress.validation import read_yaml
 
 TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
 SETTINGS = tuple(TABLE["settings"])
-"""Beginnings of the names of environment variables with settings of tools that execute
+"""Prefixes of the names of environment variables with settings of tools that execute
 notebooks."""
 
 START_S = 120
-"""Longest time in seconds that JupyterLab has to start; it needs some two."""
+"""Longest time in seconds that JupyterLab has to start; it needs about two."""
 LONGEST = 70
-"""Length in bytes from which on a folder's path is too long for sockets in a folder below it: a
-Mac's path of a socket has at most 103."""
+"""Length in bytes from which a folder's path is too long for sockets in a folder below
+it. On a Mac, a socket's path has at most 103 bytes."""
 
 
 def apart(folder: str) -> dict[str, str]:
-    """Environment of a process that executes notebooks: without a person's settings of IPython
-    and Jupyter, whose files go to `folder`."""
+    """Return the environment of a process that executes notebooks without a person's
+    settings of IPython and Jupyter. Files of these two tools go to `folder`."""
     return environment_without(SETTINGS) | dict.fromkeys(TABLE["folders"], folder)
 
 
 def environment_without(beginnings: tuple[str, ...]) -> dict[str, str]:
-    """This process's environment without the variables whose names have one of the `beginnings`."""
+    """Return this process's environment without the variables whose names begin with
+    one of `beginnings`."""
     return {
         name: text
         for name, text in os.environ.items()
@@ -41,8 +42,8 @@ def environment_without(beginnings: tuple[str, ...]) -> dict[str, str]:
 
 
 def left_aside() -> list[str]:
-    """A person's settings that builds ignore: NAME=VALUE of environment variables, and paths of
-    files of Matplotlib and IPython."""
+    """Return a person's settings that builds ignore: NAME=VALUE for each environment
+    variable, and the path of each settings file of Matplotlib and IPython."""
     settings = os.environ.get(ASIDE, "").splitlines()
     for name, text in os.environ.items():
         if name.startswith(SETTINGS):
@@ -58,9 +59,11 @@ def left_aside() -> list[str]:
 
 
 def faulty_jupyter_settings() -> Iterator[str]:
-    """Yields the reasons why JupyterLab does not start: each file of Jupyter's settings with which
-    alone it does not start, or, where there is no such file, the names of Jupyter's environment
-    variables. Yields nothing where it starts."""
+    """Yield the reasons why JupyterLab does not start; nothing if JupyterLab starts.
+
+    A reason is a file of Jupyter's settings with which alone JupyterLab does not start.
+    If there is no such file, the only reason names Jupyter's environment variables.
+    """
     from jupyter_core.paths import jupyter_config_path
 
     fault = _no_jupyterlab(dict(os.environ))
@@ -81,7 +84,8 @@ def faulty_jupyter_settings() -> Iterator[str]:
 
 
 def _no_jupyterlab(environment: dict[str, str]) -> str:
-    """Returns the reason why JupyterLab does not start with `environment`; empty where it does."""
+    """Return the reason why JupyterLab does not start with `environment`; empty if
+    JupyterLab starts."""
     start = "from jupyterlab.labapp import LabApp; LabApp.initialize_server(['--no-browser'])"
     command = [sys.executable, "-P", "-c", start]
     with tempfile.TemporaryDirectory() as folder:
@@ -103,8 +107,11 @@ def _no_jupyterlab(environment: dict[str, str]) -> str:
 
 
 def socket_folder() -> tempfile.TemporaryDirectory[str]:
-    """New folder for Unix sockets, whose paths must be short: in the folder for temporary files,
-    or in /tmp; `CodestressError` where neither will do."""
+    """Return a new folder for Unix sockets, whose paths must be short: in the folder
+    for temporary files, or in /tmp.
+
+    Raises `CodestressError` if neither place can be used.
+    """
     for place in (tempfile.gettempdir(), "/tmp"):
         if len(os.fsencode(place)) < LONGEST and os.access(place, os.W_OK):
             return tempfile.TemporaryDirectory("", "codestress-", place, True)
@@ -114,9 +121,11 @@ def socket_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def git(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Finished process of git with the `arguments`, run in the checkout, with another exit status
-    than 0 where git is not installed. git ignores a repository around the checkout, and one that
-    the environment names."""
+    """Return the finished process of git with `arguments`, run in the checkout.
+
+    The exit status is not 0 if git is not installed. git ignores a repository around
+    the checkout, and a repository that the environment names.
+    """
     environment = environment_without(tuple(TABLE["git"]))
     environment["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
     command = ["git", *arguments]
@@ -129,7 +138,7 @@ def git(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def commit() -> tuple[str, str]:
-    """Pair of the checkout's commit (empty when not known), and git's message on why it is not
-    known."""
+    """Return a pair: the checkout's commit (empty if not known), and git's message on
+    why the commit is not known."""
     done = git("rev-parse", "--verify", "HEAD")
     return done.stdout.strip(), " ".join(done.stderr.split())

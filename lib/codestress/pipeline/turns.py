@@ -1,5 +1,5 @@
-"""Sends the requests of a build's artefacts in turns, so that at any stop about as many problems of
-each artefact are answered."""
+"""Requests of a build's artefacts, sent in turns, so that at any stop about equally
+many problems of each artefact are answered."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,8 @@ from .artefacts import Artefact
 from .plan import rank_of
 
 GROWTH = 1.5
-"""Factor by which the number of problems asked of each artefact grows from round to round."""
+"""Factor by which the number of problems asked of each artefact grows from round to
+round."""
 
 
 def ask_by_turns(
@@ -22,12 +23,14 @@ def ask_by_turns(
     budget: Budget,
     progress: Progress,
 ) -> None:
-    """Ask one problem of each artefact, then more of each, until all are asked or the minutes
-    of `budget` are over; responses go to the store, and `progress` shows their number.
+    """Ask one problem of each artefact, then more of each, until all problems are asked
+    or the time of `budget` is over.
 
-    `questions` are the artefacts with their trials. A problem is asked in all its conditions, so that
-    conditions have about equally many responses at any stop. Only `StoreError` is raised; any other
-    error ends the turns, and is raised again when the build next asks for the same artefact.
+    Responses go to the store, and `progress` shows their number. `questions` are the
+    artefacts with their trials. A problem is asked in all its conditions, so that
+    conditions have about equally many responses at any stop. Only `StoreError` is
+    raised. Any other error ends the turns, and is raised again when the build next asks
+    for the same artefact.
     """
     before, end = 0, 1
     most = max((len(trials.items) for _, trials in questions), default=0)
@@ -44,9 +47,12 @@ def ask_by_turns(
 
 
 def problems_between(trials: Trials, first: int, end: int) -> Trials:
-    """Return a copy of `trials` with the trials of some problems only: those at places `first` to
-    `end` (excluded) in a random, reproducible order. Models with trials of their own keep those of the
-    problems at these places in an order of their own."""
+    """Return a copy of `trials` with the trials of some problems only: the problems
+    from index `first` up to, but without, `end` in a random, reproducible order.
+
+    If a model has trials of its own (`trials.own`), its problems are ordered
+    separately, and the problems at the same indices are kept.
+    """
     problems = {trial.problem for trial in trials.items}
     chosen = set(sorted(problems, key=rank_of)[first:end])
     return replace(

@@ -1,8 +1,9 @@
-"""Changes that the command line makes to an artefact, and the name and the words for them.
+"""Changes that the command line makes to an artefact, and their name and description.
 
-An artefact that `--models` or `--set` changes is a separate artefact: it lies in outputs/mine under
-a name made of the changes, and leaves every profile's outputs alone. A value that the profile
-already has is no change.
+An artefact that `--models` or `--set` changes is a separate artefact. The changed
+artefact is built in outputs/mine under a name made from the changes, so that every
+profile's outputs stay as they are. A value that the profile already has is not a
+change.
 """
 
 import hashlib
@@ -19,16 +20,20 @@ from codestress.errors import ParameterError
 from codestress.parameters import in_words
 
 LONGEST = 48
-"""Largest number of characters in a folder's name; longer names are cut and end with a hash."""
+"""Largest number of characters in a folder's name; longer names are cut and end with a
+hash."""
 WORD = re.compile(r"[\w.@-]+", re.ASCII)
 """Pattern of texts that stay unchanged in a folder's name and in YAML."""
 UNSAFE = re.compile(r"[^\w.=,@+-]+", re.ASCII)
-"""Pattern of characters that are replaced in a folder's name."""
+"""Pattern of characters that a folder's name replaces with a hyphen."""
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """Returns the parameter's name and its value, from a `text` KEY=VALUE with the value in YAML;
-    `ParameterError` for other texts."""
+    """Return the parameter's name and its value, from a `text` KEY=VALUE with the value
+    in YAML.
+
+    Raises `ParameterError` if `text` has another form.
+    """
     name, _, written = text.partition("=")
     name = name.strip()
     if "=" not in text or not name:
@@ -48,14 +53,16 @@ class Change:
     key: str
     now: Any
     before: Any
-    """Value in the profile; None when the profile has none."""
+    """Value in the profile; None if the profile has none."""
 
 
 def short_name(profile: str, changes: Sequence[Change]) -> str:
-    """Reproducible folder name for `changes`, such as `seed=1,step=16`, or `sim-wide` for a changed
-    choice of models. It begins with `profile` (`paper,my-model`), unless that is demo.
+    """Return a reproducible folder name for `changes`, such as `seed=1,step=16`, or
+    `sim-wide` for changed models.
 
-    The name ends with a hash when it would be too long, or when other values could look the same.
+    The name begins with `profile` (`paper,my-model`), unless that is demo. The name
+    ends with a hash if it would be too long, or if other values could give the same
+    name.
     """
     parts = [] if profile == "demo" else [profile]
     plain = True
@@ -78,13 +85,17 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> bool:
-    """Whether `value` is a word or a number that stays as it is in a folder's name."""
+    """Return whether `value` is a word or a number that a folder's name shows
+    unchanged."""
     return isinstance(value, str | int | float) and bool(WORD.fullmatch(_text(value)))
 
 
 def wording(profile: str, changes: Sequence[Change]) -> str:
-    """Text of `changes` in words, such as `seed 1 (demo: 0)`: the value now, and in parentheses the
-    name `profile` and the value that the profile has, if any."""
+    """Return the text of `changes` in words, such as `seed 1 (demo: 0)`.
+
+    Each value is followed, in parentheses, by the name `profile` and the profile's
+    value, if the profile has one.
+    """
     texts = []
     for change in changes:
         text = f"{change.key} {_short(change.now)}"
@@ -95,8 +106,8 @@ def wording(profile: str, changes: Sequence[Change]) -> str:
 
 
 def typed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Pair of the models and the settings (texts KEY=VALUE) that stand for `changes` on the command
-    line; no models where they did not change."""
+    """Return the models and the settings (texts KEY=VALUE) that stand for `changes` on
+    the command line. There are no models if the models did not change."""
     now = {change.key: change.now for change in changes}
     models = now.pop("models", [])
     settings = [f"{key}={json.dumps(value)}" for key, value in now.items()]

@@ -1,7 +1,9 @@
-"""The page of answers beside each figure: some of the answers behind each of its bars and points.
+"""The page of answers beside each figure: some of the answers behind each of its bars
+and points.
 
-Charts name the cell of each mark (`report/marks.py`). A model that no mark counts gets a cell with
-all its answers. The page has no script, and all model text is escaped.
+Charts name the cell (group of answers) of each mark (`report/marks.py`). A model whose
+answers no mark counts gets a cell with all its answers. The page has no script, and all
+model text is escaped.
 """
 
 import json
@@ -26,16 +28,16 @@ from .published import provenance
 
 MOST_CELLS = 600
 MOST_ANSWERS = 240
-"""Maximum number of answers on one page; each cell shows at least one answer, and at most
-`MOST_OF_A_CELL`."""
+"""Maximum number of answers on one page, unless the page has more cells. Each cell
+shows at least one answer, and at most `MOST_OF_A_CELL`."""
 MOST_OF_A_CELL = 4
 PROMPT_END, COMPLETION = 280, 420
-"""Characters shown: the end of a prompt; of a completion, the first third and the last two thirds
-of the limit."""
+"""Numbers of characters shown: of a long prompt the last `PROMPT_END`; of a long
+completion the first third and the last two thirds of `COMPLETION`."""
 
 
 class Cell(NamedTuple):
-    """The answers that a bar, a point or a field of the figure counts."""
+    """A group of answers: those that a bar, a point or a field of the figure counts."""
 
     name: str
     """Anchor of the cell on the page."""
@@ -43,7 +45,7 @@ class Cell(NamedTuple):
     n: int
     correct: int
     rows: tuple[int, ...]
-    """Indices into the results' answers."""
+    """Index labels of the answers in the results' table of answers."""
 
     def __str__(self) -> str:
         if not self.n:
@@ -52,14 +54,14 @@ class Cell(NamedTuple):
 
 
 class Cells:
-    """The cells (groups of answers) of a page, numbered in the order in which they were asked
-    for."""
+    """The cells (groups of answers) of a page, numbered in the order in which `find`
+    first returned them."""
 
     def __init__(self, answers: pd.DataFrame, results: Results, rule: str) -> None:
         """Make an empty set of cells.
 
-        `answers` are rows of `results.answers`, with their index; `rule` is the scoring rule by
-        which answers are correct.
+        `answers` are rows of `results.answers`, with their index; `rule` is the scoring
+        rule by which answers are correct.
         """
         self.answers = answers
         self.outcomes = results.column(f"outcome_{rule}")
@@ -68,9 +70,10 @@ class Cells:
         self.varies = cache(lambda name: answers[name].nunique() > 1)
 
     def find(self, factors: Factors) -> Cell | None:
-        """Return the cell of the answers that have the values `factors` (a value by column).
+        """Return the cell of the answers that have the values in `factors`, a dict from
+        column to value. A new cell is added to the set.
 
-        A new cell is added to the set. None where no answer has the values, or the page is full.
+        None if no answer has the values, or if the page is full.
         """
         rows = tuple(self.rows(tuple(factors)).get(tuple(factors.values()), ()))
         if rows and rows not in self.by_rows and len(self.by_rows) < MOST_CELLS:
@@ -81,8 +84,8 @@ class Cells:
         return self.by_rows.get(rows)
 
     def _rows(self, names: tuple[Any, ...]) -> dict[tuple[Any, ...], list[int]]:
-        """Return the row numbers of the answers with each combination of values in the columns
-        `names`."""
+        """Return a dict from each combination of values in the columns `names` to the
+        row numbers of the answers with these values."""
         rows = defaultdict(list)
         values = self.answers[list(names)].itertuples(index=False, name=None)
         for row, key in zip(self.answers.index, values, strict=True):
@@ -98,10 +101,12 @@ class Cells:
 
 
 def sample(cell: Cell, outcomes: pd.Series, most: int) -> list[int]:
-    """Return the rows of at most `most` answers of `cell`, chosen by the `outcomes` of all.
+    """Return the rows of at most `most` answers of `cell`, chosen to show as many
+    outcomes as possible.
 
-    First comes one of each outcome, then a second one of each, …; incorrect ones before correct
-    ones.
+    The order is one answer of each outcome, then a second answer of each, and so on. In
+    each round, incorrect answers come before correct answers. `outcomes` has the
+    outcome of every answer.
     """
     seen: Counter[str] = Counter()
     order = []
@@ -122,14 +127,17 @@ def write_answers(
     answers: pd.DataFrame | None = None,
     store: Path = STORE,
 ) -> list[tuple[Box, Cell]]:
-    """Write answers.html and spots.json into the artefact's `folder`, and links into the figure.svg
-    there; return the places that open something.
+    """Write answers.html and spots.json into the artefact's `folder`, and links into
+    the figure.svg there; return the places that open something.
 
-    `marks` are places of the figure, each with values by column of `answers`, a table like
-    `results.answers` (None: that itself). Those that have answers or a published number are returned, each
-    with the cell (group of answers) that it opens. A model that no mark counts gets one
-    cell. `rule` is the scoring rule, `alt` describes the figure, `store` has
-    the texts; API keys in texts are blanked.
+    `marks` are places of the figure, each with a dict from columns of `answers` to
+    values. `answers` is a table like `results.answers` (None: `results.answers`). The
+    places that have answers or a published number are returned, each with the cell
+    (group of answers) that a click opens. A model whose answers no mark counts gets a
+    cell of its own.
+
+    `rule` is the scoring rule, `alt` describes the figure, and `store` has the texts.
+    API keys in texts are blanked.
     """
     source = provenance(artefact) or "the paper"
     published = Cell("published", f"published number, from: {source}", 0, 0, ())
@@ -155,8 +163,8 @@ def write_answers(
 
 
 def _write_spots(folder: Path, spots: Sequence[tuple[Box, Cell]]) -> None:
-    """Write `spots` into spots.json of `folder`, in thousandths of the picture's width and height,
-    and as links over the figure.svg there."""
+    """Write `spots` into spots.json of `folder`, in thousandths of the picture's width
+    and height, and as links over the figure.svg there."""
     places = []
     for box, cell in spots:
         sides = [round(1000 * side) for side in box]
@@ -172,7 +180,8 @@ def _write_spots(folder: Path, spots: Sequence[tuple[Box, Cell]]) -> None:
 def _opened(
     cells: Cells, marks: Sequence[tuple[Box, Factors]]
 ) -> list[tuple[Box, Cell]]:
-    """Add the cells of `marks`, then those of models that no mark counts; return the former."""
+    """Add the cells of `marks` and of models whose answers no mark counts. Return the
+    places of `marks` that have answers, each with its cell."""
     spots = []
     for box, factors in marks:
         if factors and (cell := cells.find(factors)):
@@ -187,7 +196,8 @@ def _opened(
 
 
 def _shown(cells: Cells, results: Results, store: Path) -> dict[str, Any]:
-    """Return what the page says of the answers: all together, and a sample of each cell."""
+    """Return the content of the page about the answers: facts on all answers, and a
+    sample of each cell."""
     most = max(1, min(MOST_OF_A_CELL, MOST_ANSWERS // max(1, len(cells.by_rows))))
     samples = {}
     keys = set[str]()
@@ -215,10 +225,11 @@ def _shown(cells: Cells, results: Results, store: Path) -> dict[str, Any]:
 
 
 def _without_keys(results: Results) -> Callable[[str], str]:
-    """Return a function that makes texts safe: it replaces the models' API keys by `[key]`, and
-    spells control characters out.
+    """Return a function that makes texts safe: it replaces the models' API keys by
+    `[key]` and spells out control characters.
 
-    The keys are values in the environment under the names that rows of the registry give.
+    The keys are the values of the environment variables that the models' registry rows
+    name.
     """
     keys = []
     for entry in results.models:
@@ -241,8 +252,8 @@ def _view(
     texts: Mapping[str, Any],
     plain: Callable[[str], str],
 ) -> dict[str, Any]:
-    """Return what the page shows of one answer; `plain` makes texts safe."""
-    # Keys are taken out before anything is cut: half a key is one too.
+    """Return the content of the page about one answer; `plain` makes texts safe."""
+    # Blank keys before texts are cut: half a key would not be recognised.
     key = answer["key"]
     text = plain(texts[key].text if key in texts else answer["error"])
     if len(text) > COMPLETION:

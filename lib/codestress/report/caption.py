@@ -21,16 +21,19 @@ from .tables import number_text
 READERS = "simulated readers (not models)"
 SIMULATED_NOTE = "simulated readers, not language models"
 TITLE_CHARACTERS = 12
-"""Maximum number of characters of a line of the title, for each inch of the figure's width."""
+"""Maximum number of characters of a line of the title, for each inch of the figure's
+width."""
 NOTE_CHARACTERS = 21
-"""Maximum number of characters of a figure's footnote, for each inch of its width."""
+"""Maximum number of characters of a figure's footnote, for each inch of the figure's
+width."""
 LONGEST_ALT = 500
 """Maximum number of characters of a picture's alternative text."""
 LONGEST_LABEL = 24
 """Maximum number of characters of a line of a model's name in a figure."""
 REST = " … The rest is in the table."
 VALUES = 3
-"""Maximum number of different texts of a column that are listed, each cut to 30 characters."""
+"""Maximum number of different texts of a column that are listed, each cut to 30
+characters."""
 UNKNOWN = "(not known)"
 
 
@@ -41,14 +44,14 @@ def add_words(
     table: pd.DataFrame,
     results: Results,
 ) -> str:
-    """Write `title` above the figure and a line of notes below it, and name simulated readers in
-    its panels; return its alternative text.
+    """Write `title` above the figure and a line of notes below it, name simulated
+    readers in its panels, and return the figure's alternative text.
 
-    A sentence on each model of which hardly an answer could be read by the scoring rule
-    precedes the title. The notes tell of simulated readers, what the command line changed, parts
-    that were not run, the chart's own notes, and missing numbers of the paper; a long line is cut
-    after a note. The alternative text has the readers, the title, the other notes and `table` in
-    words, as `description` cuts them.
+    The title follows a sentence on each model of which hardly an answer could be read
+    by the scoring rule. The notes name simulated readers, changes of the command line,
+    parts that were not run, the chart's own notes, and missing numbers of the paper. A
+    long line is cut after a note. The alternative text has the readers, the title, the
+    other notes and `table` in words, cut as in `description`.
     """
     simulated = [entry.name for entry in results.models if entry.simulated]
     if simulated:
@@ -76,7 +79,8 @@ def add_words(
 
 
 def write_title(figure: Figure, title: str) -> None:
-    """Write `title` above the figure. No line ends with a number, so that its unit stays beside it."""
+    """Write `title` above the figure. No line ends with a number, so that a number's
+    unit stays beside it."""
     width, height = figure.get_size_inches()
     joined = re.sub(r"(?<=\d) ", "\N{NO-BREAK SPACE}", title)
     lines = fill(joined, round(TITLE_CHARACTERS * width), break_on_hyphens=False)
@@ -85,11 +89,11 @@ def write_title(figure: Figure, title: str) -> None:
 
 
 def _title(title: str, results: Results, rule: str) -> str:
-    """Return `title` after a sentence for each model of which hardly an answer could be read, or, of
-    more than two, one for all.
+    """Return `title` after a sentence for each model of which hardly an answer could be
+    read under the scoring rule `rule`.
 
-    The scoring rule `rule` decides. The sentences stand alone where this is so of all models.
-    Simulated readers do not count.
+    If there are more than two such models, one sentence stands for all. If all models
+    are such models, the title is left out. Simulated readers do not count.
     """
     counts = results.counts(rule)
     sentences = []
@@ -105,9 +109,12 @@ def _title(title: str, results: Results, rule: str) -> str:
 
 
 def one_line(notes: Sequence[str], most: int) -> str:
-    """Return the first of `notes` that fit together into about `most` characters, and an ellipsis
-    for the others. Where not all fit, that on simulated readers is shorter. A first note that is
-    too long by itself is cut."""
+    """Return the first of `notes` that fit together into about `most` characters, with
+    an ellipsis in place of the rest.
+
+    If not all notes fit, the note on simulated readers is shortened. A first note that
+    is too long by itself is cut.
+    """
     if len("; ".join(notes)) > most:
         notes = [note.replace(SIMULATED_NOTE, "simulated readers") for note in notes]
     line = notes[0]
@@ -120,7 +127,8 @@ def one_line(notes: Sequence[str], most: int) -> str:
 
 
 def with_short_names(figure: Figure, title: str, results: Results) -> str:
-    """Replace long names of the models of `results` in `figure`; return `title` with short ones."""
+    """Replace long names of the models of `results` in `figure`, and return `title`
+    with the short names."""
     names = short_names(results)
     if names:
         reword(figure, lambda text: renamed(text.get_text(), names))
@@ -129,8 +137,11 @@ def with_short_names(figure: Figure, title: str, results: Results) -> str:
 
 
 def short_names(results: Results) -> dict[str, str]:
-    """Return what a figure calls the models of `results` whose names, MODEL@SERVER, are too long for
-    it: MODEL, in lines of about `LONGEST_LABEL` characters; empty where two would share a name."""
+    """Return a dict from each name MODEL@SERVER in `results` that is too long for a
+    figure to MODEL, in lines of about `LONGEST_LABEL` characters.
+
+    The dict is empty if two models would share a short name.
+    """
     names = {}
     for entry in results.models:
         model, at, _ = entry.name.rpartition("@")
@@ -140,30 +151,31 @@ def short_names(results: Results) -> dict[str, str]:
 
 
 def renamed(words: str, names: Mapping[str, str]) -> str:
-    """Return `words` with the values of `names` in place of the keys."""
+    """Return `words` with each key of `names` replaced by its value."""
     for name, short in names.items():
         words = words.replace(name, short)
     return words
 
 
 def name_readers(figure: Figure, results: Results) -> None:
-    """Rename panels and legends that begin with "regenerated" to name the simulated readers.
+    """Rename panels and legends that begin with "regenerated", so that they name the
+    simulated readers.
 
-    Where such take part, they are no models, and regenerate nothing that a paper measured.
+    Simulated readers are not models, and regenerate nothing that a paper measured.
     """
     real = [entry.name for entry in results.models if not entry.simulated]
     words = f"{', '.join(real)}, and {READERS}" if real else READERS
     for ax in figure.axes:
-        # Not set_title, which would put titles back onto legends below them.
+        # `set_title` would move titles back onto the legends below them.
         for text in ax.findobj(Text):
             if isinstance(text, Text):
                 text.set_text(re.sub("^regenerated( here)?", words, text.get_text()))
 
 
 def table_in_words(table: pd.DataFrame) -> str:
-    """Return the number of rows of `table`, and of each column its texts or its range.
+    """Return the number of rows of `table`, and the texts or the range of each column.
 
-    A range has three decimals at most. A column without values is "(not known)".
+    A range has at most three decimals. A column without values is "(not known)".
     """
     columns = []
     for name, values in table.items():
@@ -188,12 +200,14 @@ def _column(values: pd.Series) -> str:
 
 
 def worded(text: str) -> str:
-    """Return `text` with "(not known)" for each nan, its sign and its per cent sign."""
+    """Return `text` with each nan, its sign and its per cent sign replaced by "(not
+    known)"."""
     return re.sub(r"[+-]?\bnan\b( ?%)?", UNKNOWN, text)
 
 
 def description(sentences: Sequence[str]) -> str:
-    """Return `sentences`, joined, as alternative text of at most `LONGEST_ALT` characters.
+    """Return `sentences`, joined, as alternative text of at most `LONGEST_ALT`
+    characters.
 
     A longer text ends after a word, and says that the rest is in the table.
     """

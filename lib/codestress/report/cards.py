@@ -1,4 +1,5 @@
-"""The papers' numbers on the report: a card for each paper, and all ledgers as one."""
+"""The papers' numbers on the report: a card for each paper, and all ledgers as one
+table."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -59,8 +60,8 @@ def fronts(
 
 
 def _printed(figure: str, text: str) -> pd.DataFrame:
-    """Return the numbers that the paper's statements with `text` on `figure` name themselves, in
-    the ledger's columns `published` and `unit`."""
+    """Return the numbers in the paper's own statements with `text` on `figure`, as a
+    table with the ledger's columns `published` and `unit`."""
     numbers = []
     for stated in statements(*figure.split("/")):
         if text in stated.statement and not isinstance(stated.value, str):
@@ -69,7 +70,8 @@ def _printed(figure: str, text: str) -> pd.DataFrame:
 
 
 def _number(rows: pd.DataFrame) -> str:
-    """Return the published numbers of the ledger's `rows` as one number or a span; "" for none."""
+    """Return the published numbers of the ledger's `rows` as one number or a span; ""
+    without rows."""
     if rows.empty:
         return ""
     low, high = rows["published"].min(), rows["published"].max()
@@ -80,7 +82,8 @@ def _number(rows: pd.DataFrame) -> str:
 
 
 def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
-    """Return each class of evidence in the ledger's `rows`, in words, and its counts of verdicts.
+    """Return a triple for each class of evidence in the ledger's `rows`: its name, its
+    description, and its counts of verdicts.
 
     Numbers that were only quoted or not run are left out.
     """
@@ -96,8 +99,9 @@ def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
 def _verdict(rows: pd.DataFrame, stated: pd.DataFrame) -> str:
     """Return, in words, the verdict on a paper's headline number.
 
-    `rows` are the ledger's rows of the number itself. Where none of them was run, those of
-    `stated`, which say the same of other data of the paper, follow.
+    `rows` are the ledger's rows of the number itself. If none of these rows was run,
+    the verdicts on `stated` follow: rows with the same statement on other data of the
+    paper.
     """
     if rows.empty:
         return "not stated in what was built"
@@ -112,8 +116,9 @@ def _verdict(rows: pd.DataFrame, stated: pd.DataFrame) -> str:
 def _counted(rows: pd.DataFrame) -> str:
     """Return, in words, the number of the ledger's `rows` with each verdict.
 
-    A single row has its verdict and source, the regenerated number by each reading of the paper's
-    words, and why it is undecided.
+    For a single row, the text has its verdict, source and regenerated number, with the
+    reason if the number is undecided. If the paper's words have several readings and
+    the verdict is not `reproduced`, the text has the numbers of all readings instead.
     """
     if len(rows) != 1:
         counts = Counter(rows["verdict"])
@@ -131,12 +136,13 @@ def _counted(rows: pd.DataFrame) -> str:
 
 
 def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of `ledgers` as one table, decided ones first, each number once.
+    """Return the rows of `ledgers` as one table, decided rows first, with each number
+    once.
 
-    Of several rows for one number of a paper the first stays, so a decided one before others. The
-    table has the columns `COLUMNS`, and `artefacts`: the names of all artefacts that state the
-    number. Numbers of artefacts that the command line changed, PAPER/ARTEFACT@CHANGES, stand
-    apart for each set of changes.
+    If a number of a paper has several rows, the first stays, so that a decided row
+    wins. The table has the columns `COLUMNS`, and `artefacts`: the names of all
+    artefacts that state the number. Numbers of artefacts that the command line changed,
+    PAPER/ARTEFACT@CHANGES, are kept apart for each set of changes.
     """
     if not ledgers:
         return pd.DataFrame(columns=[*COLUMNS, "artefacts"])
@@ -150,12 +156,15 @@ def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return, for each paper in the ledger `claims`, counts of the numbers that chance can move.
+    """Return, for each paper in the ledger `claims`, counts of the numbers that chance
+    can move.
 
-    `judged`: numbers judged by the errors of both sides; `expected`: those that would differ by
-    chance if everything replicated (in clumps, since numbers share items); `differ`: those that
-    do; `after_holm`: those that still do after Holm's correction for the number of comparisons.
-    Claims on orders are left out: one that holds is far from its bound.
+    `judged` counts the numbers judged by the errors of both the paper and the kit.
+    `expected` is the count that would differ by chance if everything replicated (in
+    clumps, since numbers share items). `differ` counts the numbers that differ,
+    `after_holm` the numbers that still differ after Holm's correction for the number of
+    comparisons. Claims on orders are left out: an order that holds is far from its
+    bound.
     """
     equal = claims["relation"] == "equal"
     measured = claims["verdict"].isin(list(Verdict)) & claims["difference_low"].notna()
@@ -175,11 +184,13 @@ def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def folded(claims: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """Return, by artefact, the rows of the ledger `claims` that wait for a run of it."""
+    """Return a dict from each artefact to the rows of the ledger `claims` whose numbers
+    were not run (`waiting`)."""
     folds = claims[waiting(claims)].groupby("artefact")
     return {str(artefact): part.to_dict("records") for artefact, part in folds}
 
 
 def waiting(claims: pd.DataFrame) -> pd.Series:
-    """Return, for each row of the ledger `claims`, whether nothing was run for a paper's number."""
+    """Return, for each row of the ledger `claims`, whether a paper's number is still to
+    be run."""
     return (claims["verdict"] == NONE) & (claims["evidence"] != "finding")

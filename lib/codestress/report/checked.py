@@ -1,5 +1,5 @@
-"""Checks that published files are unchanged, by the SHA-256 of every file in the artefact's
-manifest."""
+"""Manifests and tables of built artefacts, read and validated, and a check that
+published files are unchanged since their SHA-256 was recorded in the manifest."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class _Model(BaseModel):
 
 
 class _Manifest(BaseModel):
-    """The fields that the kit reads from a manifest, with defaults for missing fields; unknown
-    fields of the file are kept as they are."""
+    """Fields that the kit reads from a manifest, with defaults for missing fields.
+    Unknown fields of the file are kept as they are."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -58,8 +58,11 @@ class _Manifest(BaseModel):
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Returns the fields of manifest.json in an artefact's folder, missing ones with defaults;
-    raises `DataError` where the file is missing or no manifest."""
+    """Return the fields of manifest.json in an artefact's `folder`, with defaults for
+    missing fields.
+
+    Raises `DataError` if the file is missing or is not a manifest.
+    """
     path = folder / "manifest.json"
     try:
         content = parse_json(path.read_text("utf-8"))
@@ -69,8 +72,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def damaged(path: Path, why: str) -> DataError:
-    """Returns, but does not raise, the `DataError` for a file of a build that cannot be used: its
-    `path`, the reason `why`, and the remedy (build it again)."""
+    """Return, but do not raise, the `DataError` for a file of a build that cannot be
+    used: its `path`, the reason `why`, and the remedy (build it again)."""
     return DataError(f"{shown(path)}: {why}; build it again with --force")
 
 
@@ -106,7 +109,8 @@ def read_table(
 
 
 def sha256_of_files(folder: Path, but: str = "manifest.json") -> dict[str, str]:
-    """Return the SHA-256 of every file in `folder`, by file name, without the file `but`."""
+    """Return a dict from the name of every file in `folder`, without the file `but`, to
+    its SHA-256."""
     digests = {}
     for path in visible(folder):
         if path.is_file() and path.name != but:
@@ -141,8 +145,12 @@ def sealed(profile: str) -> bool:
 
 
 def changes_of_files(folder: Path, manifest: Any) -> list[str]:
-    """Return in words which files in `folder` are missing, or differ from the SHA-256 in
-    `manifest`; empty where none does. A manifest without SHA-256 counts as a difference."""
+    """Return in words the files in `folder` that are missing or differ from the SHA-256
+    in `manifest`; empty if there are none.
+
+    A manifest without SHA-256 counts as a difference. Files that the manifest does not
+    name are ignored.
+    """
     written = manifest.get("sha256")
     if not isinstance(written, dict) or not written:
         return ["manifest.json has no SHA-256 of its files"]
@@ -157,8 +165,11 @@ def changes_of_files(folder: Path, manifest: Any) -> list[str]:
 
 
 def changed_files(outputs: Path) -> list[str]:
-    """Return in words the changed files of all artefacts of all profiles below `outputs`, each
-    with its folder; a faulty manifest is one of them."""
+    """Return in words the changed files of all artefacts of all profiles below
+    `outputs`, each with its folder.
+
+    A faulty manifest counts as a changed file.
+    """
     changes = []
     for path in visible(outputs, "*/*/*/manifest.json"):
         folder = path.parent

@@ -1,6 +1,8 @@
-"""The claims ledger: each number that a paper states beside the regenerated one, with a verdict.
+"""The claims ledger: each number that a paper states beside the regenerated number,
+with a verdict.
 
-`statements.comparison` sets both numbers side by side; `judge_table` judges each row by itself.
+`statements.comparison` sets both numbers side by side; `judge_table` judges each row on
+its own.
 """
 
 import math
@@ -31,45 +33,52 @@ LEDGER = read_yaml(Path(__file__).with_name("ledger.yaml"))
 EVIDENCE = ("re-run", "recomputed")
 """Classes of evidence that count for or against a paper."""
 SOURCES: dict[str, str] = LEDGER["sources"]
-"""Words that follow a verdict, by the class of its evidence."""
+"""Dict from a class of evidence to the words that follow its verdicts."""
 WORDS: dict[str, tuple[str, str]] = LEDGER["words"]
-"""Verdicts, by class of evidence, on a number without sampling: where it agrees as printed, and
-where it does not."""
+"""Dict from a class of evidence to the two verdicts on a number without sampling: if
+the number agrees as printed, and if it does not."""
 ORDERS = ("more than", "less than")
-"""Relations of statements on orders: the published number is a bound."""
+"""Relations of statements on orders, in which the published number is a bound."""
 COLUMNS = list(LEDGER["columns"])
-"""Columns of a ledger, in their order."""
+"""Columns of a ledger, in order."""
 NONE, NO_VERDICT, APART = "not run", "no verdict", "not comparable"
 SIGNS: dict[str, str] = LEDGER["signs"]
-"""Sign of each verdict, in the order of the ledger."""
+"""Dict from each verdict to its sign, in the order of the ledger."""
 AGREEING = {agrees for agrees, _ in WORDS.values()}
 CONTRARY = {other for _, other in WORDS.values()}
-"""Verdicts on numbers that are not as the paper prints them."""
+"""Verdicts on numbers that differ from the paper's printed numbers."""
 Row = dict[str, Any]
 
 
 def ledger(given: Facts, tables: Tables) -> pd.DataFrame:
-    """Returns the ledger of an artefact: a table with the columns `COLUMNS` and a row for each
-    number that the paper states.
+    """Return the ledger of an artefact: a table with the columns `COLUMNS` and a row
+    for each number that the paper states.
 
-    `given`: the run's parameters; numbers run with others than the paper's are `not comparable`.
-    `tables`: the artefact's tables and the published cells, by their names in the statements.
-    Raises `ParameterError` where a statement names a table or column that does not exist.
+    `given` has the run's parameters. A number is `not comparable` if its run deviates
+    from the paper's parameters. `tables` is a dict from names in the statements to the
+    artefact's tables and the published cells. Raises `ParameterError` if a statement
+    names a table or column that does not exist.
     """
     return judge_table(comparison(given, tables))
 
 
 def judge_table(compared: Sequence[Sequence[Row]]) -> pd.DataFrame:
-    """Returns the ledger of a comparison table as `comparison` describes it.
+    """Return the ledger of a comparison table (see `comparison`), with a verdict on
+    each number.
 
-    A number is judged by the interval of its difference to the published one, which counts the
-    error of both (`fitting.verdicts`); a number without sampling agrees as printed, or does not. A
-    number on an order must lie on the stated side of its bound with its whole interval. A number
-    with several readings has the verdict that all of them have, on one side of the published
-    number: between two sides a further reading may give the number. Else it is `inconclusive`.
+    A number is judged by the interval of its difference to the published number, which
+    counts the error of both numbers (`fitting.verdicts`). A number without sampling
+    agrees as printed, or does not. A number on an order must lie on the stated side of
+    its bound with its whole interval.
 
-    Further verdicts: `not run` without a regenerated number, `no verdict` for one that was only
-    copied or recorded, `not comparable` for a run that deviates from the paper's protocol.
+    If the paper's words have several readings, the verdict is the one on which all
+    readings agree, else `inconclusive`. Readings that all differ, but on both sides of
+    the published number, are `inconclusive` too: a further reading may give the
+    published number.
+
+    Further verdicts: `not run` without a regenerated number, `no verdict` for a number
+    that was only copied or recorded, `not comparable` for a run that deviates from the
+    paper's protocol.
     """
     rows = []
     for number in compared:
@@ -84,7 +93,8 @@ def judge_table(compared: Sequence[Sequence[Row]]) -> pd.DataFrame:
 
 
 def _judged(compared: Row) -> Row:
-    """Returns a row of the ledger from one row of the comparison table, whatever it deviates in."""
+    """Return a row of the ledger from a row of the comparison table; deviations of the
+    run are not considered."""
     row = {**compared, "margin": 0.0, "undecided": "", "readings": ""}
     row["difference_low"] = row["difference_high"] = math.nan
     of_order = row["relation"] in ORDERS
@@ -107,9 +117,12 @@ def _judged(compared: Row) -> Row:
 
 
 def _margin(row: Row) -> float:
-    """Returns the largest difference from the published number that counts as reproduced, in the
-    row's unit: a number of points where that is per cent or points, else as many per cent of the
-    published number."""
+    """Return the largest difference from the published number that counts as
+    reproduced, in the row's unit.
+
+    If the unit is per cent or points, the margin is a number of points. Otherwise the
+    margin is the same number of per cent of the published number.
+    """
     published: float = row["published"]
     effect = published / 100 if row["effect"] and published else None
     margin = 100 * margin_of(effect)
@@ -118,8 +131,11 @@ def _margin(row: Row) -> float:
 
 
 def _sides(row: Row) -> tuple[Measured, Measured | None]:
-    """Returns the regenerated and the published number of `row`, each with its error; None in place
-    of the published one where its error is not known. A bound has none."""
+    """Return the regenerated and the published number of `row`, each with its error;
+    None in place of a published number whose error is not known.
+
+    A published number that is a bound (`ORDERS`) has no error.
+    """
     value, published, n = row["regenerated"], row["published"], row["n"]
     items = math.inf if math.isnan(row["clusters"]) else row["clusters"]
     ours = Measured(value, row["low"], row["high"], items, row["student"])
@@ -140,7 +156,8 @@ def _sides(row: Row) -> tuple[Measured, Measured | None]:
 
 
 def _lacks(row: Row, ours: Measured) -> str:
-    """Returns, in words, what is missing to judge `row`: a number of items, ours or the paper's."""
+    """Return, in words, why `row` cannot be judged: the paper does not state a number
+    of items, or ours is another."""
     if not math.isnan(row["deviation"]):
         return f"{row['n']:,.0f} items would decide it, as many as the paper's"
     lack = "the paper does not say how many items are behind it"
@@ -153,7 +170,7 @@ def _lacks(row: Row, ours: Measured) -> str:
 
 
 def _wanted(row: Row, ours: Measured, theirs: Measured) -> str:
-    """Returns, in words, the number of items that would decide an inconclusive `row`."""
+    """Return, in words, the number of items that would decide an inconclusive `row`."""
     away = row["regenerated"] - row["published"]
     own = max(ours.value - ours.low, ours.high - ours.value)
     if row["relation"] in ORDERS:
@@ -169,7 +186,7 @@ def _wanted(row: Row, ours: Measured, theirs: Measured) -> str:
 
 
 def _verdict(row: Row) -> str:
-    """Returns the verdict on one reading of a number."""
+    """Return the verdict on one reading of a number."""
     if math.isnan(row["regenerated"]):
         return NONE
     if row["evidence"] not in WORDS:
@@ -187,9 +204,12 @@ def _verdict(row: Row) -> str:
 
 
 def _side(row: Row, between: Interval) -> str:
-    """Returns the verdict on a number of an order: whether the interval `between` it and its bound
-    lies wholly on the stated side. `inconclusive` where it covers the bound, or where too few items
-    are behind a number that agrees."""
+    """Return the verdict on a number of an order: whether the interval `between` the
+    number and its bound lies wholly on the stated side.
+
+    The verdict is `inconclusive` if the interval covers the bound, or if a number that
+    agrees has too few items.
+    """
     low, high = between
     if row["relation"] == "less than":
         low, high = -high, -low
@@ -204,9 +224,15 @@ def _side(row: Row, between: Interval) -> str:
 
 
 def _together(read: list[Row]) -> Row:
-    """Returns one row of the ledger from those of each reading of the paper's words: the number of
-    the first reading that has one, an interval that covers those of all, and the verdict that all
-    agree on; where they do not, `undecided` says so."""
+    """Return one row of the ledger from the rows `read`, one for each reading of the
+    paper's words.
+
+    The row has the number of the first reading with a number, and an interval of the
+    difference that covers the intervals of all readings. The verdict is the one on
+    which all readings agree. If the readings do not agree, or if they all differ on
+    both sides of the published number, the verdict is `inconclusive`, and `undecided`
+    has the reason.
+    """
     known = [row for row in read if row["verdict"] != NONE]
     if not known:
         return {**read[0], "readings": "; ".join(row["reading"] for row in read)}
@@ -232,7 +258,8 @@ def _together(read: list[Row]) -> Row:
 
 
 def _of_reading(row: Row) -> str:
-    """Returns a reading's name, with its number and verdict where it has a number."""
+    """Return a reading's name, followed by its number and verdict if the reading has a
+    number."""
     if row["verdict"] == NONE:
         return str(row["reading"])
     number = f"{row['regenerated']:,.2f}".removesuffix(".00")
@@ -240,8 +267,8 @@ def _of_reading(row: Row) -> str:
 
 
 def read_ledger(path: Path) -> pd.DataFrame:
-    """Returns the ledger in the file `path` (claims.csv), with the columns `COLUMNS`. Raises
-    `DataError` where the file is no ledger."""
+    """Return the ledger in the file `path` (claims.csv), with the columns `COLUMNS`.
+    Raises `DataError` if the file is not a ledger."""
     kinds = LEDGER["columns"]
     numbers = [name for name in kinds if kinds[name] == "number"]
     rows = read_table(path, COLUMNS, numbers)[COLUMNS]

@@ -1,5 +1,8 @@
-"""Writes what a profile's outputs are, and of what they were made, as an RO-Crate 1.1, which archives
-such as Zenodo take. It keeps to the rules for runs of programs (`PROFILE`)."""
+"""Description of a profile's outputs and their sources as an RO-Crate 1.1, which
+archives such as Zenodo accept.
+
+The description keeps to the rules for runs of programs (`PROFILE`).
+"""
 
 import json
 from pathlib import Path
@@ -17,9 +20,12 @@ METADATA = "ro-crate-metadata.json"
 
 
 def write_crate(profile: str) -> Path:
-    """Writes outputs/PROFILE/ro-crate-metadata.json from the manifests beside the figures, and
-    returns its path. Raises `DataError` for a faulty manifest, where nothing is built, and without
-    the package rocrate."""
+    """Write outputs/PROFILE/ro-crate-metadata.json from the manifests beside the
+    figures, and return its path.
+
+    Raises `DataError` if a manifest is faulty, if nothing is built, or if the package
+    rocrate is missing.
+    """
     root = OUTPUTS / profile
     manifests = visible(root, "*/*/manifest.json")
     if not manifests:
@@ -59,8 +65,11 @@ def write_crate(profile: str) -> Path:
 
 
 def _entity(crate: Any, name: str, kind: str, title: str, **facts: Any) -> Any:
-    """Adds to the crate, and returns, the entity `name` (a URL, or text that serves as its id) of
-    the schema.org type `kind`, described by `facts`."""
+    """Add the entity `name` to the crate and return it.
+
+    `name` is a URL, or a text that serves as id. `kind` is the entity's schema.org
+    type; `facts` describe the entity.
+    """
     from rocrate.model import ContextEntity
 
     id_ = name if name.startswith("https://") else f"#{quote(name)}"
@@ -68,8 +77,11 @@ def _entity(crate: Any, name: str, kind: str, title: str, **facts: Any) -> Any:
 
 
 def _run(crate: Any, folder: Path) -> Any:
-    """Adds to the crate, and returns, the action that made an artefact's files: its notebook at a
-    commit, with the packages used; its parameters and models; the files."""
+    """Add the action that made an artefact's files to the crate and return it.
+
+    The action has the notebook at a commit, with the packages used, the parameters and
+    models, and the files.
+    """
     manifest = read_manifest(folder)
     name, commit = f"{folder.parent.name}/{folder.name}", manifest["commit"]
     notebook = name
@@ -110,7 +122,8 @@ def _run(crate: Any, folder: Path) -> Any:
 
 
 def _files(crate: Any, folder: Path, begun: str) -> list[Any]:
-    """Adds to the crate, and returns, the files in `folder`, whose names there `begun` precedes."""
+    """Add the files in `folder` to the crate and return them; each name in the crate
+    begins with `begun`."""
     files = []
     for name, sha256 in sha256_of_files(folder, METADATA).items():
         facts = {"name": name, "sha256": sha256}

@@ -1,5 +1,5 @@
-"""Parts of charts: panels, rows, curves and points with intervals, each with a colour and a
-marker."""
+"""Parts of charts: panels, rows, curves and points with intervals, each with a colour
+and a marker."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,17 +28,24 @@ MEAN = "mean over models"
 
 
 def look(number: int) -> Look:
-    """Returns the look of a figure's condition by its number, from 0; after the last one they begin
-    again. Models have looks of their own: `looks`."""
+    """Return the look (colour and marker) of a figure's condition from its `number`, an
+    index from 0.
+
+    After the last colour or marker, the first follows again. Models have other looks:
+    `looks`.
+    """
     return look_at(number, COLOURS, MARKERS)
 
 
 def interval(
     points: pd.DataFrame, value: str = "accuracy", scale: float = 100
 ) -> tuple[Array, list[Array]]:
-    """Returns the values of the column `value` of `points`, and the lengths of their intervals
-    below and above them, all times `scale` (100: shares in %). `points` also has the columns `low`
-    and `high`, the ends of the intervals, in the unit of `value`."""
+    """Return the column `value` of `points` and the lengths of the intervals below and
+    above the values, all multiplied by `scale`.
+
+    At a `scale` of 100, shares become per cent. `points` also has the columns `low` and
+    `high`, the ends of the intervals, in the unit of `value`.
+    """
     middle, low, high = scale * points[[value, "low", "high"]].to_numpy(float).T
     return middle, [middle - low, high - middle]
 
@@ -50,9 +57,12 @@ def panels(
     width: float = 7.0,
     **options: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """Returns a new figure and its panels (Matplotlib axes), one for each of `titles`, at most
-    `across` side by side; `options` go to Matplotlib's `subplots`. `height` and `width` of the
-    figure are in inches."""
+    """Return a new figure and its panels (Matplotlib axes), one for each of `titles`,
+    with at most `across` panels side by side.
+
+    `height` and `width` of the figure are in inches. `options` go to Matplotlib's
+    `subplots`.
+    """
     across = min(across, len(titles))
     down = -(-len(titles) // across)
     figure = styled_figure(width, height)
@@ -67,9 +77,12 @@ def panels(
 def name_rows(
     ax: Axes, names: Sequence[str], margin: float = 0.4, length: float | None = 0
 ) -> None:
-    """Names the rows of the panel `ax`, the first at the top, and draws its grid for values alone.
-    The outer rows stand 1 - `margin` rows from the panel's edges; `length` is that of the rows'
-    ticks in points (None: unchanged)."""
+    """Name the rows of the panel `ax`, the first at the top, and draw grid lines for
+    values only.
+
+    The panel's edges lie 1 - `margin` rows beyond the outer rows. `length` is the
+    length of the rows' ticks in points (None: unchanged).
+    """
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - margin, margin - 1)
     if length is not None:
@@ -85,8 +98,11 @@ def say(
     away: tuple[float, float] = (0, 0),
     **options: Any,
 ) -> None:
-    """Writes `text` in the panel `ax`, `away` (right, up) points from `place` in data coordinates;
-    `options` go to Matplotlib's `annotate`."""
+    """Write `text` in the panel `ax`, shifted from `place` (data coordinates) by
+    `away`: points to the right and up.
+
+    `options` go to Matplotlib's `annotate`.
+    """
     ax.annotate(
         text, place, xytext=away, textcoords="offset points", fontsize=6.5, **options
     )
@@ -102,12 +118,13 @@ def draw_curves(
     scale: float,
     size: float,
 ) -> None:
-    """Draws a curve of the column `value` over the column `x` for each model in the list `models`
-    that has rows in `points`, with intervals as thin bars.
+    """Draw a curve of the column `value` over the column `x`, with intervals as thin
+    bars, for each of `models` that has rows in `points`.
 
-    The published curve is grey, the mean thick and dashed; each model has its own look. `points`
-    has the columns `model`, `low` and `high` (ends of the intervals), and those that `x` and
-    `value` name; all numbers are multiplied by `scale`. `size` is the markers'.
+    The published curve is grey, the mean is thick and dashed, and each model has its
+    own look. `points` has the columns `model`, `low` and `high` (ends of the
+    intervals), and the columns named by `x` and `value`. All numbers are multiplied by
+    `scale`. `size` is the size of the markers in points.
     """
     for model, (colour, marker) in looks(models).items():
         curve = points[points["model"] == model].sort_values(x)
@@ -141,12 +158,12 @@ def draw_points(
     *,
     line: str,
 ) -> None:
-    """Draws the shares of each label, such as a model, as points with error bars. `places` is a
-    function: it gets a label's number and rows, and returns their places along the axis.
+    """Draw the shares of each label, such as a model, as points with error bars.
 
-    `shares` has the columns `label`, `published` (bool), `accuracy`, `low` and `high` (0 to 1). The
-    published series is grey, hollow and never joined by a line; `line` is the line style of the
-    others.
+    `places` is a function from a label's index and rows to the rows' places along the x
+    axis. `shares` has the columns `label`, `published` (bool), `accuracy`, `low` and
+    `high` (0 to 1). The published series is grey, hollow and never joined by a line.
+    `line` is the line style of every other series.
     """
     groups = _parts(shares, "label")
     for number, (label, (colour, marker)) in enumerate(looks(groups).items()):
@@ -162,7 +179,8 @@ def draw_points(
 
 
 def _parts(table: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
-    """Returns the rows of `table` by their value in `column`, in the order of the table."""
+    """Return a dict from each value in `column` to the rows of `table` with this value,
+    in the order of the table."""
     return {str(name): part for name, part in table.groupby(column, sort=False)}
 
 
@@ -180,16 +198,22 @@ def forest(
     published: bool = False,
     **texts: str,
 ) -> None:
-    """Draws estimates with intervals along the x axis, each in the row of `names` that its column
-    `label` gives; `texts` sets the texts of axis and title.
+    """Draw estimates with intervals along the x axis, each in the row of `names` that
+    the estimate's column `label` names.
 
-    `rows` has the columns that `label` and `value` name, and `low` and `high`, the ends of the
-    intervals; numbers are multiplied by `scale`. `series` (None: one series): a column whose values
-    are drawn beside each other, each with its colour and marker; the column `model` has those of
-    models. `decided`: whether the column `decided` (bool) fills the marker, so that an undecided
-    estimate is hollow. `published`: whether the numbers come from a paper's own, so that a click
-    opens their source, and a single series is grey. A value that is not finite, or outside
-    `limits`, the ends of the axis, is left out; its interval is drawn as far as the axis goes.
+    `rows` has the columns named by `label` and `value`, and `low` and `high`, the ends
+    of the intervals. Numbers are multiplied by `scale`. `limits` are the ends of the
+    axis; `texts` sets the texts of axis and title.
+
+    `series` names a column whose values are drawn beside each other, each with its
+    colour and marker (None: one series). The values of the column `model` have the
+    looks of models. If `decided` is true, the column `decided` (bool) says whether a
+    marker is filled, so that an undecided estimate is hollow. If `published` is true,
+    the numbers are a paper's own: a click opens their source, and a single series is
+    grey.
+
+    A value that is not finite or lies outside `limits` gets no marker; its interval is
+    drawn as far as the axis goes.
     """
     ax.set(xlim=limits, **texts)
     groups = _parts(rows, series) if series else {"": rows}
@@ -210,10 +234,11 @@ def forest(
 def _draw_series(
     ax: Axes, estimates: Array, heights: Array, style: Look, faces: Any, name: str
 ) -> None:
-    """Draws a series of a forest within the limits of the x axis: its intervals, with an arrow where
-    they are cut, its markers, and its entry in the legend, if it has a `name`.
+    """Draw a series of a forest within the limits of the x axis: intervals, markers,
+    and an entry in the legend if the series has a `name`.
 
-    `estimates` has the rows value, low and high; `faces` are the colours that fill the markers.
+    An interval that is cut ends in an arrow. `estimates` has the rows value, low and
+    high; `faces` are the colours that fill the markers.
     """
     least, most = ax.get_xlim()
     colour, shape = style
@@ -231,13 +256,17 @@ def _draw_series(
 
 
 def legend_above(figure: Figure, *axes: Axes, **options: Any) -> None:
-    """Draws one legend above all panels of `figure`, with each name in any of the panels `axes`
-    once, in as many columns as its width has room for; `options` go to Matplotlib's `legend`."""
+    """Draw one legend above all panels of `figure`, with each name in the panels `axes`
+    once.
+
+    The legend has as many columns as fit the figure's width. `options` go to
+    Matplotlib's `legend`.
+    """
     handles: dict[str, Artist] = {}
     for ax in axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
-    # In characters of the legend, 15 to an inch, 6 of them for the mark.
+    # Widths in characters of the legend: 15 to an inch, and 6 for each entry's mark.
     sizes = sorted([len(name) + 6 for name in handles], reverse=True)
     fit = np.cumsum(sizes) < 15 * figure.get_figwidth()
     options |= {"loc": "outside upper center", "ncols": max(1, fit.sum())}

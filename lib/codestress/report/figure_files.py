@@ -1,6 +1,7 @@
 """A figure's files: PDF, PNG, and SVG with title and alternative text.
 
-Equal figures give equal bytes: the files have no dates, and a fixed salt makes the ids in the SVG.
+Equal figures give equal bytes: the files have no dates, and a fixed salt makes the ids
+in the SVG.
 """
 
 from html import escape
@@ -14,16 +15,16 @@ from .letters import make_readable
 
 
 def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
-    """Save `figure` in `folder` as figure.svg, figure.pdf and figure.png.
+    """Save `figure` in `folder` as figure.svg, figure.pdf and figure.png, and return
+    the saved part of the figure, in inches.
 
-    The files have `title` and the alternative text `alt`. Returns the part of the figure that
-    was saved, in inches.
+    The files have `title` and the alternative text `alt`.
     """
     make_readable(figure)
     engine = figure.get_layout_engine()
     if figure.axes and engine:
         engine.execute(figure)
-    # Laid out and measured once, not for each format.
+    # Lay out and measure once, not for each format.
     figure.set_layout_engine("none")
     for legend in figure.legends:
         # Legends stay where they are, though more than the figure is saved.
@@ -38,7 +39,7 @@ def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
     )
     path.write_text(before + tag + after.replace(">", words, 1), "utf-8")
     with rc_context({"figure.constrained_layout.use": False}):
-        # With a layout engine, though it does nothing, each format is drawn twice.
+        # Each format would be drawn twice with any layout engine, even an idle one.
         figure.set_layout_engine(None)
         pdf: dict[str, str | None] = {"Title": title, "Subject": alt}
         pdf |= dict.fromkeys(("CreationDate", "ModDate", "Producer"))
@@ -51,8 +52,8 @@ def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
 def _saved_part(figure: Figure) -> Bbox:
     """Return the part of `figure` to save, in inches.
 
-    It has the figure's own width, more only where a text stands over, and the height of all that
-    is drawn.
+    The part has the figure's own width, or more if a text extends beyond it, and the
+    height of everything that is drawn.
     """
     margin = 0.08
     drawn = figure.get_tightbbox().padded(margin)

@@ -1,8 +1,8 @@
-"""The report of a profile on one page: a card for each paper, every figure with its numbers, the
-claims ledger, and the runs.
+"""The report of a profile on one page: a card for each paper, every figure with its
+numbers, the claims ledger, and the runs.
 
-Pictures lie beside the page; nothing is fetched from elsewhere, and search and filter need no
-server.
+Pictures lie beside the page. Nothing is fetched from elsewhere, and search and filter
+need no server.
 """
 
 import csv
@@ -30,10 +30,11 @@ from .tables import cell_text
 
 
 def gallery(profile: str) -> Path:
-    """Write the report of a profile, outputs/PROFILE/index.html; return the page's path.
+    """Write the report of a profile, outputs/PROFILE/index.html, and return the page's
+    path.
 
-    It is made from the artefacts in the profile's folder. Raises `DataError` for a faulty file of
-    an artefact.
+    The report is made from the artefacts in the profile's folder. Raises `DataError` if
+    a file of an artefact is faulty.
     """
     root = OUTPUTS / profile
     ledgers = {}
@@ -69,7 +70,8 @@ def gallery(profile: str) -> Path:
 
 
 def _answers(manifests: list[dict[str, Any]], papers: int) -> dict[str, Any]:
-    """Return what the page says of the answers of all artefacts, and of who gave them.
+    """Return the content of the page about the answers of all artefacts, and about the
+    models that answered.
 
     `papers` is the number of papers.
     """
@@ -88,9 +90,10 @@ def _answers(manifests: list[dict[str, Any]], papers: int) -> dict[str, Any]:
 def _ledger(
     ledgers: Mapping[str, pd.DataFrame], papers: list[str], built: list[str]
 ) -> dict[str, Any]:
-    """Return what the page says of the numbers in `ledgers`, which are by artefact.
+    """Return the content of the page about the numbers in `ledgers`, a dict from
+    artefact to ledger.
 
-    `papers` and `built` are the names of the build's papers and artefacts.
+    `papers` and `built` have the names of the build's papers and artefacts.
     """
     named = [rows.assign(artefact=name) for name, rows in ledgers.items()]
     texts = dict.fromkeys(("basis", "readings", "deviates", "undecided"), "")
@@ -120,15 +123,18 @@ def _ledger(
 
 
 def _folders(root: Path, file: str) -> dict[str, Path]:
-    """Returns the folders two levels below `root` that contain a file with the name `file`, by
-    PAPER/ARTEFACT."""
+    """Return a dict from PAPER/ARTEFACT to the folder, for each folder two levels below
+    `root` that has a file named `file`."""
     folders = [path.parent for path in visible(root, f"*/*/{file}")]
     return {str(folder.relative_to(root)): folder for folder in folders}
 
 
 def _card(name: str, folder: Path) -> dict[str, Any]:
-    """Returns the data of the artefact `name` for the page: its manifest, its tables as lists of
-    rows, the places in its picture that open answers. Raises `DataError` for a faulty file."""
+    """Return the data of the artefact `name` for the page: its manifest, its tables as
+    lists of rows, and the places in its picture that open answers.
+
+    Raises `DataError` if a file is faulty.
+    """
     manifest = read_manifest(folder)
     tables = {}
     for table in manifest["tables"]:
@@ -145,10 +151,11 @@ def _card(name: str, folder: Path) -> dict[str, Any]:
 
 
 def _models(manifests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return every model of the manifests once, as the first that has it describes it.
+    """Return every model of the manifests once, described as in the first manifest that
+    has the model.
 
-    Two entries are added: `answered_by`, the model names that servers gave, and `figures`, the
-    number of manifests that it is in.
+    Two entries are added: `answered_by`, the model names that servers returned, and
+    `figures`, the number of manifests that have the model.
     """
     rows: dict[str, dict[str, Any]] = {}
     for manifest in manifests:
@@ -161,10 +168,11 @@ def _models(manifests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _table(path: Path) -> list[list[str]]:
-    """Return the lines of the CSV table in the file `path`, the columns' names first.
+    """Return the lines of the CSV table in the file `path`, with the columns' names
+    first.
 
-    Raises `DataError` for a faulty file. Pandas is not used, because it needs as long for hundreds
-    of small tables as the rest of the report.
+    Raises `DataError` if the file is faulty. Pandas is not used, because for hundreds
+    of small tables it would take as long as the rest of the report.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:

@@ -1,5 +1,8 @@
-"""Letters of any script in figures: by a font of this machine where the kit's own lacks them, else by
-their numbers. Tables and pages have the names as they are."""
+"""Letters of any script in figures. A letter that the kit's own font lacks is drawn in
+a font of this machine, or written as its number.
+
+Tables and pages show names unchanged.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,13 +13,13 @@ from matplotlib.text import Text
 
 
 def make_readable(figure: Figure) -> None:
-    """Changes the texts of `figure` that have letters without a glyph in their font: to a font that
-    has them, or to numbers such as \\u901a where this machine has none."""
+    """Change each text of `figure` with letters that have no glyph in its font: to a
+    font that has the glyphs, or, without such a font, to numbers such as \\u901a."""
     reword(figure, _spelled)
 
 
 def reword(figure: Figure, change: Callable[[Text], str]) -> None:
-    """Gives each text of `figure` the words that `change` returns for it."""
+    """Give each text of `figure` the words that `change` returns for it."""
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
             labels = axis.get_majorticklabels()
@@ -30,7 +33,7 @@ def reword(figure: Figure, change: Callable[[Text], str]) -> None:
 
 
 def _spelled(text: Text) -> str:
-    """Returns what `text` is to show, after setting its font."""
+    """Return the words that `text` shows, after setting its font."""
     words = text.get_text()
     known = get_font(findfont(text.get_fontproperties())).get_charmap()
     missing = frozenset(map(ord, words)) - {ord("\n"), *known}
@@ -38,7 +41,7 @@ def _spelled(text: Text) -> str:
         return words
     if font := _font_with(missing):
         text.set_fontfamily([*text.get_fontfamily(), font.name])
-        # A font of another weight would be looked for, with a warning.
+        # Matplotlib would look for a font of another weight, with a warning.
         text.set_fontweight(font.weight)
         return words
     return words.translate(
@@ -48,9 +51,9 @@ def _spelled(text: Text) -> str:
 
 @cache
 def _font_with(codes: frozenset[int]) -> FontEntry | None:
-    """Returns an installed font with glyphs for all `codes`; None where none has."""
+    """Return an installed font with glyphs for all `codes`; None if no font has all."""
     for font in fontManager.ttflist:
-        # Matplotlib's own "Last Resort" has boxes for all.
+        # Matplotlib's own font "Last Resort" has only boxes as glyphs.
         if "Last Resort" in font.name:
             continue
         if codes <= get_font(font.fname).get_charmap().keys():

@@ -1,6 +1,7 @@
-"""Marks: places of a figure that open answers, each with the cell of answers that it counts.
+"""Marks: places of a figure that open answers, each with the cell (group of answers)
+that it counts.
 
-A chart calls `mark` where it draws; `publish` writes the links.
+A chart calls `mark` for its bars and points; `publish` writes the links.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -15,19 +16,20 @@ from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
 Factors = Mapping[Hashable, Any]
-"""Values of columns of `Results.answers`; together they select a cell, which is a group of
-answers."""
+"""Dict from columns of `Results.answers` to values. The values together select a cell,
+which is a group of answers."""
 Box = tuple[float, float, float, float]
 """Left, top, width and height of a box, as shares of the picture's width and height."""
 PUBLISHED: Factors = {}
-"""In place of a cell: a published number, whose source the mark opens."""
+"""Empty cell, which stands for a published number; the mark opens the number's source.
+"""
 SMALLEST = 12.0
-"""Smallest width and height of the clickable square around a point, in pixels of the figure."""
+"""Smallest width and height of a mark's clickable box, in pixels of the figure."""
 
 
 class Mark(Rectangle):
-    """A rectangle of a panel, in data coordinates, that is not drawn, and the cell (a choice of
-    answers by values of columns) that a click on it opens."""
+    """An invisible rectangle of a panel, in data coordinates, with the cell (values of
+    columns that select answers) that a click opens."""
 
     def __init__(
         self, cell: Factors, x: float, y: float, width: float, height: float
@@ -38,8 +40,11 @@ class Mark(Rectangle):
 
 
 def with_cells(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
-    """Returns `table` with the added column `cell`: in each row a mapping of the names in `columns`
-    to the row's values, by which a mark finds the answers behind the row."""
+    """Return `table` with the added column `cell`, a dict in each row from the names in
+    `columns` to the row's values.
+
+    With this dict a mark finds the answers behind the row.
+    """
     return table.assign(cell=table[list(columns)].to_dict("records"))
 
 
@@ -53,10 +58,13 @@ def mark(
     *,
     published: bool = False,
 ) -> None:
-    """Adds a mark to the panel `ax` for each of `rows` with a mapping in the column `cell`. Others
-    get none, or one that opens the numbers' source where they are `published`. A mark is a
-    rectangle of `width` and `height` with its centre at (`x`, `y`), all in data coordinates, one
-    number or one for each row."""
+    """Add a mark to the panel `ax` for each of `rows` with a dict in the column `cell`.
+
+    A row without a dict gets no mark, or, if `published` is true, a mark that opens the
+    numbers' source. A mark is a rectangle of `width` and `height` with its centre at
+    (`x`, `y`), all in data coordinates. Each of these arguments is one number or has a
+    number for each row.
+    """
     cells = rows.reindex(columns=["cell"])["cell"]
     places = np.broadcast_arrays(rows.index, x, y, width, height)[1:]
     for cell, *place in zip(cells, *places, strict=True):
@@ -67,9 +75,11 @@ def mark(
 
 
 def marked(figure: Figure, picture: Bbox) -> list[tuple[Box, Factors]]:
-    """Returns the marks of a figure that is laid out: for each, its box in shares of the saved part
-    (`picture`, in inches), at least `SMALLEST` pixels wide and high, and its cell. Marks at a place
-    that is not finite are left out."""
+    """Return, for each mark of a figure that is laid out, its box and its cell.
+
+    A box is in shares of the saved part (`picture`, in inches), and at least `SMALLEST`
+    pixels wide and high. Marks at a place that is not finite are left out.
+    """
     low, high = figure.dpi * picture.get_points()
     places = []
     for artist in figure.findobj(Mark):

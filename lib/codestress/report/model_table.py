@@ -1,4 +1,5 @@
-"""The report's table of models by task: each paper's main study, published and regenerated."""
+"""The report's table of models by task: each paper's main study, with published and
+regenerated numbers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,15 +22,18 @@ CELL = COLUMNS[:3]
 
 
 def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the accuracy of every model on each task, published and regenerated.
+    """Return the accuracy of every model on each task, published and regenerated, as a
+    table with the columns `COLUMNS`.
 
-    `manifests` are mappings by the artefact's name; tasks are those that ask for a leaderboard.
-    The table has the columns `COLUMNS`, and models in alphabetical order whatever their case:
-    `source` is `published` or `here`; accuracy, low and high are in %, with Wilson's 95 % interval,
-    as if answers were independent. An answer is correct by the artefact's scoring rule. Every other
-    outcome counts as incorrect, except skipped questions, which were not asked and are not in n.
-    Simulated readers, the other engines of `INSTRUMENTS` and models of which hardly an answer could
-    be read have no row.
+    `manifests` is a dict from artefact to manifest; tasks are the artefacts that ask
+    for a leaderboard. Models are in alphabetical order, regardless of case. `source` is
+    `published` or `here`. accuracy, low and high are in %; low and high are the ends of
+    Wilson's 95 % interval, as if answers were independent.
+
+    An answer is correct by the artefact's scoring rule. Every other outcome counts as
+    incorrect, except skipped questions, which were not asked and are not in n. There is
+    no regenerated row for simulated readers, the other engines of `INSTRUMENTS`, and
+    models of which hardly an answer could be read.
     """
     published = offered_by("headline", "published")
     parts = [pd.DataFrame(columns=[*CELL, "correct", "n"])]
@@ -49,13 +53,15 @@ def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _counted(task: str) -> str:
-    """Return what the paper's printed numbers of the artefact `task` count; empty without any."""
+    """Return, in words, the items that the paper's printed numbers for the artefact
+    `task` count; empty without such numbers."""
     printed = read_published(task).get("leaderboard", {})
     return printed["counted"] if printed.get("task") == task else ""
 
 
 def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a row (model, correct, n) for each model of a manifest that has a place."""
+    """Return a row (model, correct, n) for each model of a manifest that has a place in
+    the table."""
     engines = {model["name"]: model["engine"] for model in manifest["models"]}
     rows = []
     for model, counts in manifest["counts"].items():
@@ -69,8 +75,9 @@ def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
 def board(table: pd.DataFrame) -> dict[str, Any]:
     """Return the data of the page's table from `table`, the result of `models_by_task`.
 
-    `tasks` has by name what is counted, `models` the names in the table's order, `cells` the
-    rows of `table` by model, task and source.
+    `tasks` is a dict from each task to the items that its published numbers count, in
+    words. `models` has the names in the table's order. `cells` is a dict from model,
+    task and source to a row of `table`.
     """
     names = sorted(table["task"].unique())
     return {
@@ -81,8 +88,8 @@ def board(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def write_board(table: pd.DataFrame, folder: Path) -> None:
-    """Write models.csv and models.md into `folder`: a line for each number of `table`, the result of
-    `models_by_task`, and what its intervals are."""
+    """Write models.csv and models.md into `folder`: a line for each number of `table`,
+    the result of `models_by_task`, and the kind of its interval."""
     words = "Wilson's 95 %, as if answers were independent"
     table = table.round(2).assign(interval=words)
     write_whole(folder / "models.csv", table.to_csv(index=False))

@@ -1,5 +1,6 @@
-"""Deviations of a run from the paper's protocol: params/PAPER/ARTEFACT.yaml over the defaults of
-its schema."""
+"""Deviations of a run from the paper's protocol: the parameters in
+params/PAPER/ARTEFACT.yaml and, for parameters that this file does not set, the schema's
+defaults."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -26,7 +27,8 @@ Values = Mapping[str, Any]
 
 
 class Deviation(NamedTuple):
-    """A parameter of a run that differs from the paper's, with the models for which it does."""
+    """A parameter of a run that differs from the paper's, with the models for which it
+    differs."""
 
     parameter: str
     models: tuple[str, ...]
@@ -100,9 +102,11 @@ def _differs(given: Facts, name: str, ours: Any, theirs: Any) -> bool:
 
 
 def stamp(given: Facts) -> str:
-    """Returns, in words, how the run with the parameters `given` relates to the paper: `as the
-    paper`, `beyond the paper` for an artefact that no paper has, or `deviates: …` with each
-    deviation."""
+    """Return, in words, the relation of the run `given` to the paper: `as the paper`,
+    `beyond the paper`, or `deviates: …` with each deviation.
+
+    `beyond the paper` stands for an artefact that no paper has.
+    """
     if deviating := deviations(given):
         return "deviates: " + ", ".join(deviation.text for deviation in deviating)
     title = read_artefact(given.artefact).title

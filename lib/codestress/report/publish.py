@@ -1,4 +1,4 @@
-"""Writes an artefact's files: figure, tables, data, answers and manifest.
+"""Write an artefact's files: figure, tables, data, answers and manifest.
 
 Equal inputs give equal bytes.
 """
@@ -40,16 +40,24 @@ def publish(
     extra_tables: dict[str, pd.DataFrame] | None = None,
     answers: pd.DataFrame | None = None,
 ) -> Image:
-    """Write all files of an artefact, in the build's folder or below outputs/lab; return the picture.
+    """Write all files of an artefact, in the build's folder or below outputs/lab, and
+    return the picture.
 
-    `title` says what is seen, with its numbers, and stands above the figure, which also names
-    simulated readers and missing numbers of the paper. `table` is for readers; title and table make
-    the alternative text. `data` has the plotted numbers, one row each. `results` are the run's
-    (None: nobody is asked). `prompts` are names of prompt files, whose hashes go into the manifest.
-    `extra_tables`, by name, are written as NAME.csv and NAME.md. `answers` are those that the
-    figure counts (None: `results.answers`), needed where its cells name columns that the notebook
-    added. A column `cell`, from marks to answers, is not saved. Prints whether `given`, the run's
-    parameters, is the paper's protocol. Raises `DataError` for a table without columns.
+    `given` has the run's parameters. `title` says in words and numbers what the figure
+    shows, and stands above the figure. The figure's words also name simulated readers
+    and missing numbers of the paper. `table` is for readers; title and table make the
+    alternative text. `data` has the plotted numbers, one row each. `results` are the
+    run's results (None: no model is asked). `prompts` are names of prompt files, whose
+    hashes go into the manifest. `extra_tables`, a dict from name to table, are written
+    as NAME.csv and NAME.md.
+
+    `answers` are the answers that the figure counts (None: `results.answers`). This
+    argument is needed if the figure's cells (groups of answers) name columns that the
+    notebook added. The column `cell` of tables and data, which leads from marks to
+    answers, is not saved.
+
+    The relation of the run to the paper's protocol is printed. Raises `DataError` if a
+    table has no columns.
     """
     if results is None:
         models = find_models(given.models, load_registry(), given.artefact)
@@ -71,7 +79,8 @@ def publish(
 
 
 def _folder(artefact: str) -> Path:
-    """Return the folder that a build prepared, or outputs/lab/ when a person runs the notebook."""
+    """Return the folder that a build prepared, or a folder in outputs/lab/ if a person
+    runs the notebook."""
     folder = Path(os.environ.get("CODESTRESS_STAGING") or OUTPUTS / "lab" / artefact)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -80,8 +89,9 @@ def _folder(artefact: str) -> Path:
 def answer_rows(results: Results) -> pd.DataFrame:
     """Return a table with a row for each answer of `results`, for further computation.
 
-    It has the model, problem, sample, factors, outcome and score under every scoring rule, and
-    keys in the store. Texts and times are left out, so that equal answers give equal bytes.
+    The columns are the model, problem, sample, factors, outcome and score under every
+    scoring rule, and keys in the store. Texts and times are left out, so that equal
+    answers give equal bytes.
     """
     columns = "seconds|attempts|simulated|answered_by|error|trial"
     frame = results.answers.filter(regex=f"^(?!detail_|({columns})$)")
@@ -99,7 +109,8 @@ def _write_manifest(
     tables: list[str],
     prompts: Sequence[str],
 ) -> None:
-    """Write an artefact's manifest as far as its notebook knows it; a build completes it."""
+    """Write the entries of an artefact's manifest that the notebook knows; a build
+    completes the manifest."""
     models = []
     for entry in results.models:
         row = entry.model_dump(exclude_defaults=True)
@@ -123,9 +134,11 @@ def _write_manifest(
 
 
 def _asked(results: Results, rule: str) -> dict[str, object]:
-    """Return a run's facts for the manifest: counts, tokens, time, and a hash of all requests.
+    """Return a run's facts for the manifest: counts, tokens, time, and a hash of all
+    requests.
 
-    Counts are of each outcome under the scoring rule `rule`, and sum to the number of trials.
+    The counts are of each outcome under the scoring rule `rule`, and sum to the number
+    of trials.
     """
     tokens = {
         "prompt": int(results.column("prompt_tokens").sum()),

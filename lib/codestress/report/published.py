@@ -1,4 +1,4 @@
-"""Numbers that the papers publish (params/published/PAPER.json), each with its source."""
+"""Numbers that the papers publish (params/published/PAPER.json), with their sources."""
 
 from __future__ import annotations
 
@@ -14,29 +14,32 @@ if TYPE_CHECKING:
 
 
 def published_numbers(artefact: str) -> dict[str, Any]:
-    """Returns the entry of an artefact (PAPER/ARTEFACT) in the paper's file of published numbers:
-    its `values`, and their `provenance`. Empty where the file or the entry is missing."""
+    """Return the entry of `artefact` (PAPER/ARTEFACT) in the paper's file of published
+    numbers: its `values`, and their `provenance`.
+
+    The entry is empty if it or the file is missing.
+    """
     _, _, name = artefact.partition("/")
     numbers: dict[str, Any] = read_published(artefact).get(name, {})
     return numbers
 
 
 def provenance(artefact: str) -> str:
-    """Returns, in words, the source of the published numbers of an artefact (PAPER/ARTEFACT); empty
-    where the file of published numbers has no entry of it."""
+    """Return, in words, the source of the published numbers of `artefact`
+    (PAPER/ARTEFACT); empty if the file of published numbers has no entry for it."""
     about = read_published(artefact).get("about", {})
     words: dict[str, str] = about.get("provenance", {})
     return words.get(published_numbers(artefact).get("provenance", ""), "")
 
 
 LACKING = {"without_numbers": "not published as numbers", "not_at_hand": "not at hand"}
-"""Reasons why numbers of a paper are missing: they are only drawn, or printed in a table that the
-text used here has lost."""
+"""Reasons why numbers of a paper are missing: they are only drawn, or printed in a
+table that is lost in the copy of the paper used here."""
 
 
 def without_numbers(artefact: str) -> str:
-    """Returns, in words, the numbers of the paper that the artefact (PAPER/ARTEFACT) lacks for a
-    comparison, and the reason; empty where none is missing."""
+    """Return, in words, the paper's numbers that are missing for a comparison with
+    `artefact` (PAPER/ARTEFACT), and the reason; empty if none is missing."""
     _, _, name = artefact.partition("/")
     for kind, why in LACKING.items():
         if what := read_published(artefact).get(kind, {}).get(name, ""):
@@ -45,14 +48,14 @@ def without_numbers(artefact: str) -> str:
 
 
 def published_cells(artefact: str, *axes: str) -> pd.DataFrame:
-    """Returns the paper's numbers for an artefact (PAPER/ARTEFACT) as a table with a row for each
-    number. Without published numbers, the table has no rows.
+    """Return the paper's numbers for `artefact` (PAPER/ARTEFACT) as a table with a row
+    for each number; no rows without published numbers.
 
-    In the paper's file, the numbers are nested objects: `axes` are names of columns, outermost
-    level first, for the keys of each level; the number is in the column `value`. A list at the
-    lowest level has its keys in the file's entry `columns`.
+    In the paper's file, the numbers are nested objects. `axes` are names of columns for
+    the keys of each level, outermost level first; the number is in the column `value`.
+    The keys of a list at the lowest level are in the entry's `columns`.
     """
-    import pandas as pd  # a build with nothing to do makes no table
+    import pandas as pd  # imported here: a build with nothing to do needs no table
 
     numbers = published_numbers(artefact)
     leaves = _leaves(numbers.get("values", {}), numbers.get("columns", []))
@@ -70,22 +73,25 @@ def _leaves(values: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
 
 
 def published_models(paper: str) -> dict[str, str]:
-    """Returns a mapping from the labels of a paper's models in the paper to their names in the
-    registry; empty where the paper's file gives none."""
+    """Return a dict from each label of a model in the paper `paper` to the model's name
+    in the registry; empty if the paper's file has no such dict."""
     models: dict[str, str] = read_published(paper).get("models", {})
     return models
 
 
 def version_of(name: str) -> str:
-    """Returns the version that the kit follows of the paper `name` (PAPER, or PAPER/ARTEFACT), in
-    words; empty where the paper's file does not say."""
+    """Return, in words, the version that the kit follows of the paper `name` (PAPER, or
+    PAPER/ARTEFACT); empty if the paper's file does not say."""
     version: str = read_published(name).get("about", {}).get("version", "")
     return version
 
 
 def read_published(name: str) -> dict[str, Any]:
-    """Returns the whole content of params/published/PAPER.json for the `name` of a paper or of one
-    of its artefacts (PAPER/ARTEFACT); empty without a file. Raises `DataError` for a faulty one."""
+    """Return the content of params/published/PAPER.json for the paper or artefact
+    `name` (PAPER, or PAPER/ARTEFACT); empty without a file.
+
+    Raises `DataError` if the file is faulty.
+    """
     path = PUBLISHED / f"{name.partition('/')[0]}.json"
     if not path.is_file():
         return {}

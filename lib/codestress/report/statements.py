@@ -1,8 +1,10 @@
-"""The papers' statements on numbers (`statements` in params/published/PAPER.json), and the comparison
-table of an artefact: each published number beside the regenerated one.
+"""The papers' statements on numbers (`statements` in params/published/PAPER.json), and
+an artefact's comparison table: each published number beside the regenerated number.
 
-An artefact's tables hold the regenerated numbers. A statement selects a row of one of them by the
-values of its columns; rules are the fields that several statements share.
+An artefact's tables hold the regenerated numbers. A statement selects a row of one of
+these tables by the values of columns. Rules are groups of fields that several
+statements share. A cell is a row of a table of published numbers, about which a
+statement is made.
 """
 
 from __future__ import annotations
@@ -25,14 +27,19 @@ from .protocol import Deviation, deviations
 from .published import read_published
 
 Evidence = Literal["re-run", "recomputed", "internal", "derived", "quoted", "finding"]
-"""Class of evidence for a regenerated number: run here by the paper's protocol ("re-run"); computed
-from the authors' published items ("recomputed"); the paper against itself ("internal"); a formula
-of the paper ("derived"); a copied number ("quoted"); a number that no paper states, recorded beside
-the command that shows it ("finding")."""
+"""Class of evidence for a regenerated number.
+
+"re-run": run here by the paper's protocol. "recomputed": computed from the authors'
+published items. "internal": the paper against itself. "derived": from a formula of the
+paper. "quoted": a copied number. "finding": a number that no paper states, recorded
+beside the command that shows it.
+"""
 Relation = Literal["equal", "at most", "more than", "less than"]
-"""Relation in which a regenerated number must stand to the published one. "more than" and "less
-than" belong to statements on orders and signs: the number is a difference or a slope, and the
-published number is its bound."""
+"""Relation in which a regenerated number must stand to the published number.
+
+"more than" and "less than" belong to statements on orders and signs: the number is a
+difference or a slope, and the published number is its bound.
+"""
 COPIED = {"evidence", "relation", "unit", "effect", "student"}
 """Fields of a statement that are columns of the comparison table."""
 Row = Mapping[Hashable, Any]
@@ -41,66 +48,80 @@ Groups = Mapping[str, list[str]]
 
 
 class Statement(Strict):
-    """A paper's statement on a number in some of its figures or tables (artefacts), and the place
-    of the regenerated number."""
+    """A paper's statement on a number in some of its figures or tables (artefacts), and
+    the place of the regenerated number."""
 
     artefacts: list[str] = Field(min_length=1)
     """Names of artefacts, without the paper's name."""
     rules: list[str] = []
-    """Names in the file's `rules`, which hold the fields that several statements share; later ones
-    count before earlier ones, and the statement's own fields before both."""
+    """Names of rules in the file's `rules`: groups of fields that several statements
+    share. A later rule overrides an earlier rule, and the statement's own fields
+    override every rule."""
     each: str = ""
-    """Table with the published cells about which the statement is made, one row at a time; `where`
-    selects its rows where it is also `table`. A cell may have its own number of items (`n`),
-    interval (`low`, `high`), and parameters on which its number does not depend (`free`)."""
+    """Name of the table with the published cells about which the statement is made, one
+    cell at a time; empty for a statement without cells.
+
+    If `each` and `table` are the same table, `where` selects the cells too. A cell may
+    have its own number of items (`n`), interval (`low`, `high`), and parameters on
+    which its number does not depend (`free`).
+    """
     statement: str
     """The statement in words; may name columns of the cell, as in {label}."""
     value: int | float | str
-    """The published number, or the cell's column with it."""
+    """The published number, or the name of the cell's column that has the number."""
     unit: str
     relation: Relation = "equal"
     needs: str
-    """The run that is needed; may name columns of the cell, and models."""
+    """Description of the run that the statement needs; may name columns of the cell,
+    and models."""
     table: str = ""
-    """Table with the regenerated number; empty where nothing regenerates it (see `why`)."""
+    """Name of the table with the regenerated number; empty if no run regenerates the
+    number (see `why`)."""
     why: str = ""
-    """Reason why no run can decide the statement, where none can; else empty."""
+    """Reason why no run can decide the statement; empty if a run can."""
     where: dict[str, Any] = {}
-    """Columns of the table with the required value, or a list of allowed values. The column `model`
-    may have the name of a group of models (`groups` in the file)."""
+    """Dict from a column of the table to the required value, or to a list of allowed
+    values. The column `model` may have the name of a group of models (`groups` in the
+    file)."""
     match: list[str] = []
-    """Columns that must agree with the cell's."""
+    """Columns whose values in the table's row must equal the cell's values."""
     number: list[str] = []
-    """Column of the regenerated number; for a sampled one also the columns of its interval and of
-    the number of independent items behind it. Of a number that grows with noise the table has the
-    standard deviation and the value under noise alone in NUMBER_deviation and
-    NUMBER_without_effect."""
+    """Column of the regenerated number. A sampled number has four columns: the number,
+    the two ends of its interval, and the number of independent items.
+
+    If a number grows with noise, the table also has its standard deviation in the
+    column NUMBER_deviation, and the value under noise alone in NUMBER_without_effect.
+    """
     student: bool = False
     """Whether the number's interval already uses Student's quantile."""
     per_cent: bool = False
-    """Whether the columns have shares where the statement has per cent."""
+    """Whether the columns have shares (0 to 1) while the statement is in per cent."""
     rounding: float = 0
-    """Half the width of the interval of a number that was rounded or read from a picture."""
+    """Half the width of the interval of a number that was rounded or read from a
+    picture."""
     readings: dict[str, Statement] = {}
-    """Meanings that the paper's words can have, each with the fields that it sets (none: rows whose
-    `reading` is its name)."""
+    """Meanings that the paper's words can have: a dict from a reading's name to the
+    fields that the reading sets. Without fields, a reading selects the rows whose
+    column `reading` has its name."""
     basis: str = ""
-    """Description of the run; may name columns of cell and table."""
+    """Description of the run; may name columns of the cell and of the table."""
     evidence: Evidence = "re-run"
     n: int = 0
-    """The paper's number of independent items, where the cell has none; 0: not stated."""
+    """The paper's number of independent items, for cells without their own number; 0:
+    not stated."""
     effect: bool = False
-    """Whether the number is itself an effect: the margin is then half of it, at most 10 points."""
+    """Whether the number is itself an effect. The margin is then half of the number, at
+    most 10 points."""
     independent: list[str] = []
     """Parameters on which the number does not depend."""
 
 
 def statements(paper: str, name: str = "") -> list[Statement]:
-    """Returns a paper's statements for the artefact `name` (for all artefacts where `name` is
-    empty), in the file's order, with the fields of their rules and of their readings filled in.
+    """Return a paper's statements for the artefact `name` (empty: for all artefacts),
+    in the file's order, with the fields of their rules and readings filled in.
 
-    Raises `ParameterError` for a faulty statement, such as one with a rule that the paper's file
-    lacks. Empty where the paper has no file.
+    The list is empty if the paper has no file. Raises `ParameterError` if a statement
+    is faulty, for instance if the paper's file lacks its rule.
     """
     published = read_published(paper)
     rules = published.get("rules", {})
@@ -123,7 +144,8 @@ def statements(paper: str, name: str = "") -> list[Statement]:
 
 
 def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of all `parts`, later ones before earlier ones; their `where` are joined."""
+    """Return the fields of all `parts`. A later part overrides an earlier part, but the
+    `where` of all parts are joined."""
     fields: dict[str, Any] = {}
     for part in parts:
         where = {**fields.get("where", {}), **part.get("where", {})}
@@ -136,28 +158,36 @@ def _place(paper: str, words: str) -> str:
 
 
 def _known(entries: Mapping[str, Any], name: str, place: str) -> Any:
-    """Returns the entry `name`; where there is none, raises `ParameterError`, which begins with
-    `place` and ends with the nearest name."""
+    """Return the entry `name` of `entries`.
+
+    Raises `ParameterError` if there is no such entry; the message begins with `place`
+    and ends with the nearest name.
+    """
     if name not in entries:
         raise ParameterError(f"{place}: there is no {name!r}{nearest(name, entries)}")
     return entries[name]
 
 
 def comparison(given: Facts, tables: Tables) -> list[list[dict[str, Any]]]:
-    """Returns the comparison table of an artefact, which `judge_table` judges: for each number that
-    the paper states a list of rows, one for each reading of its words.
+    """Return the comparison table of an artefact, which `judge_table` judges: for each
+    number that the paper states, a list with a row for each reading of its words.
 
-    `given`: the run's parameters. `tables`: the artefact's tables and the published cells, by their
-    names in the statements. Raises `ParameterError` where a statement names a table, column or rule
-    that does not exist.
+    `given` has the run's parameters. `tables` is a dict from names in the statements to
+    the artefact's tables and the published cells. Raises `ParameterError` if a
+    statement names a table, column or rule that does not exist.
 
-    Columns: reading (empty for a single one), artefact,
-    statement, evidence, relation, published, slack (half a unit of its last digit), unit, effect;
-    regenerated, low, high, clusters (independent items; nan: no sampling), student, deviation,
-    without_effect (nan: the number does not grow with noise), basis; n, their_low, their_high
-    (error of the published number; nan: unknown), pair_low, pair_high (interval of ours - theirs,
-    where theirs is known for each item); deviates (parameters that differ from the paper's, in
-    words).
+    Columns on the statement: reading (empty for a single reading), artefact, statement,
+    evidence, relation, published, slack (half a unit of the published number's last
+    digit), unit, effect.
+
+    Columns on the regenerated number: regenerated, low, high, clusters (independent
+    items; nan: no sampling), student, deviation and without_effect (nan: the number
+    does not grow with noise), basis.
+
+    Columns on the published number's error (nan: unknown): n, their_low, their_high,
+    and pair_low, pair_high, the interval of ours - theirs if the paper's value of each
+    item is known. The column deviates has, in words, the parameters that differ from
+    the paper's.
     """
     paper, _, name = given.artefact.partition("/")
     stated = statements(paper, name)
@@ -187,8 +217,11 @@ def comparison(given: Facts, tables: Tables) -> list[list[dict[str, Any]]]:
 def _about_cells(
     stated: Sequence[Statement], records: Mapping[str, Sequence[Row]]
 ) -> Iterator[tuple[Statement, Row, Any]]:
-    """Yields each statement with each published row about which it is made, and the number there,
-    without those that have none: row by row for statements that follow each other and have the same tables."""
+    """Yield each statement with each published cell about which it is made, and the
+    published number there. Cells without a number are left out.
+
+    Consecutive statements with the same tables are yielded together, cell after cell.
+    """
     for (each, table), together in groupby(
         stated, lambda claim: (claim.each, claim.table)
     ):
@@ -201,8 +234,8 @@ def _about_cells(
 
 
 def _check(paper: str, stated: Statement, tables: Tables) -> None:
-    """Checks that the tables have everything that a statement names; raises `ParameterError`,
-    because a statement that cannot be evaluated is an error, not a verdict."""
+    """Raise `ParameterError` if the tables lack a table or column that a statement
+    names. A statement that cannot be evaluated is an error, not a verdict."""
     place = _place(paper, stated.statement)
     if len(stated.number) in (2, 3):
         raise ParameterError(
@@ -223,8 +256,8 @@ def _check(paper: str, stated: Statement, tables: Tables) -> None:
 
 
 def _fits(where: Mapping[str, Any], row: Row) -> bool:
-    """Whether `row` has the values that `where` requires: for each column, the one value or any
-    value of a list."""
+    """Return whether `row` has the values that `where` requires: in each column the one
+    value, or any value of a list."""
     for name, value in where.items():
         allowed = value if isinstance(value, list) else [value]
         if row.get(name) not in allowed:
@@ -233,8 +266,12 @@ def _fits(where: Mapping[str, Any], row: Row) -> bool:
 
 
 def _row(stated: Statement, cell: Row, records: Sequence[Row]) -> Row:
-    """Returns the first of `records`, the rows of the statement's table, that it selects for the
-    published row `cell`; empty where none is selected, or the number in it is not known."""
+    """Return the first of `records`, the rows of the statement's table, that the
+    statement selects for the published row `cell`.
+
+    The result is empty if no row is selected, or if the number in the selected row is
+    not known.
+    """
     matching = {name: cell[name] for name in stated.match}
     for row in records:
         if _fits(stated.where | matching, row):
@@ -245,8 +282,12 @@ def _row(stated: Statement, cell: Row, records: Sequence[Row]) -> Row:
 def _compared(
     paper: str, stated: Statement, cell: Row, row: Row, groups: Groups
 ) -> dict[str, Any]:
-    """Returns the columns of the comparison table that a statement about the published row `cell`
-    has by itself; the regenerated number is in `row` of its table, empty where it is not known."""
+    """Return those columns of the comparison table that depend only on a statement, its
+    published row `cell`, and its regenerated number.
+
+    `row` is the row of the statement's table with the regenerated number; empty if the
+    number is not known.
+    """
 
     def number(source: Row, name: str) -> float:
         return (100 if stated.per_cent else 1) * float(source.get(name, math.nan))
@@ -283,8 +324,8 @@ def _compared(
 
 
 def half_unit(number: float) -> float:
-    """Returns half a unit of the last digit in which `number` is printed: 0.005 for 76.14, which
-    may have been 76.1364 before it was rounded."""
+    """Return half a unit of the last digit in which `number` is printed: 0.005 for
+    76.14, which may have been 76.1364 before it was rounded."""
     return 0.5 * 10.0 ** min(int(Decimal(str(number)).as_tuple().exponent), 0)
 
 
@@ -299,7 +340,8 @@ def _filled(form: str, text: Row, place: str) -> str:
 
 
 def _models(stated: Statement, groups: Groups) -> list[str]:
-    """Returns the models that a statement names: one, those of a group, or none."""
+    """Return the models that a statement names: a single model, the models of a group,
+    or none."""
     model = stated.where.get("model", "")
     return groups.get(model, [model] if model else [])
 

@@ -13,8 +13,8 @@ from codestress.paths import PARAMS
 from codestress.validation import read_yaml
 
 WIDTHS = {"column": 3.3, "page": 7.0}
-"""Widths of figures in inches: a column of a paper, and a whole page. An artefact's file names one
-of them."""
+"""Widths of figures in inches: a column of a paper, and a whole page. An artefact's
+file names one of these widths."""
 TALLEST = 9.0
 """Largest height of a figure in inches."""
 SMALLEST_TEXT = 6.5
@@ -36,12 +36,12 @@ COLOURS = (
     "#999999",
 )
 MODEL_COLOURS = (*COLOURS[:6], "#332288", "#882255", "#117733")
-"""Colours of models; black is a mean over models, grey is published."""
+"""Colours of models; black is for a mean over models, grey for published numbers."""
 PUBLISHED = "#4D4D4D"
 """Colour of the papers' own numbers, in every figure."""
 RIGHT, WRONG, OTHER = "#009E73", "#F3B08A", "#BBBBBB"
-"""Colours of correct, incorrect and other outcomes. Correct and incorrect differ in lightness, and
-incorrect is hatched."""
+"""Colours of correct, incorrect and other outcomes. Correct and incorrect differ in
+lightness, and incorrect is hatched."""
 
 
 class Look(NamedTuple):
@@ -53,8 +53,8 @@ class Look(NamedTuple):
 
 @cache
 def _known() -> dict[str, Look]:
-    """Returns the looks of the models in params/models.yaml and of the perfect localizer, an
-    instrument beside them."""
+    """Return the looks of the models in params/models.yaml and of the perfect
+    localizer, an instrument that is not in this file."""
     known = {"perfect localizer": Look("#999933", "h")}
     for place, name in enumerate(read_yaml(PARAMS / "models.yaml")):
         known[name] = look_at(place, MODEL_COLOURS, MARKERS)
@@ -62,10 +62,12 @@ def _known() -> dict[str, Look]:
 
 
 def looks(models: Iterable[str]) -> dict[str, Look]:
-    """Returns the look of each of a figure's `models`, the same in every figure.
+    """Return a dict from each of a figure's `models` to its look, the same in every
+    figure.
 
-    The hash of its name decides for a model that is not in params/models.yaml: a look that no model
-    there has. Two models of one figure never share one: the later moves on to the next.
+    If a model is not in params/models.yaml, the hash of its name selects a look that no
+    model in this file has. Two models of one figure never share a look, up to 63
+    models: the later model gets the next free look, in this figure alone.
     """
     taken: dict[str, Look] = {}
     for model in models:
@@ -79,26 +81,30 @@ def looks(models: Iterable[str]) -> dict[str, Look]:
 
 
 def look_at(place: int, colours: Sequence[str], markers: Sequence[str]) -> Look:
-    """Returns the look at the `place`, from 0; after the last colour or marker they begin again."""
+    """Return the look at the index `place` from 0; after the last colour or marker, the
+    first follows again."""
     return Look(colours[place % len(colours)], markers[place % len(markers)])
 
 
 def use_style() -> None:
-    """Sets Matplotlib's settings, for the whole process, to its defaults and the kit's style file
-    codestress.mplstyle; nothing of a person's matplotlibrc stays."""
+    """Set Matplotlib's settings, for the whole process, to its defaults and the kit's
+    style file codestress.mplstyle.
+
+    Nothing of a person's matplotlibrc stays.
+    """
     rcdefaults()
     style.use(Path(__file__).with_name("codestress.mplstyle"))
 
 
 def styled_figure(width: float, height: float) -> Figure:
-    """Returns an empty figure of `width` by `height` inches, in the kit's style, which stays
-    set."""
+    """Return an empty figure of `width` by `height` inches, in the kit's style, which
+    stays set."""
     use_style()
     return Figure(figsize=(width, height))
 
 
 def add_note(figure: Figure, words: str) -> None:
-    """Writes a note in small type below `figure`."""
+    """Write a note in small type below `figure`."""
     below = -0.06 / figure.get_figheight()
     figure.text(
         0.005,

@@ -1,4 +1,5 @@
-"""Sentences of the report: what a build asked, and which models answered badly."""
+"""Sentences of the report: on the questions that a build asked, and on models that
+answered badly."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,17 +16,18 @@ INSTRUMENTS = {
     "nano": "the kit's own small transformer",
     "interpreter": "the Python interpreter",
 }
-"""Engines that run no large language model, in words."""
+"""Dict from each engine that runs no large language model to its description."""
 
 
 def did(
     figures: int, papers: int, answers: int, models: Iterable[Mapping[str, Any]]
 ) -> str:
-    """Return a sentence on what a build asked, and of which models it says nothing.
+    """Return a sentence on the questions that a build asked, and on models of which the
+    build says nothing.
 
-    `figures`, `papers` and `answers` are the build's numbers of them. `models` have the keys
-    `name`, `engine` and `answered_by`: the names that servers gave, empty where the model was
-    not asked.
+    `figures`, `papers` and `answers` are the build's numbers of figures, papers and
+    answers. `models` have the keys `name`, `engine` and `answered_by`: the names that
+    servers returned, empty if the model was not asked.
     """
     engines = {
         model["name"]: model["engine"] for model in models if model["answered_by"]
@@ -48,7 +50,8 @@ def did(
 def added(
     manifests: Iterable[Mapping[str, Any]], field: str
 ) -> dict[str, Counter[str]]:
-    """Return, by model, the sums of the counts that the manifests have in `field`."""
+    """Return a dict from model to the sums of the counts that the manifests have in
+    `field`."""
     totals: dict[str, Counter[str]] = {}
     for manifest in manifests:
         for model, counts in manifest[field].items():
@@ -57,10 +60,11 @@ def added(
 
 
 def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each model with no right answer, or hardly a readable one.
+    """Return a sentence for each model without a correct answer, or of which hardly an
+    answer could be read.
 
-    It has the most frequent reasons and their numbers, all `manifests` together. Simulated
-    readers are left out.
+    A sentence has the most frequent reasons and their numbers, from all `manifests`
+    together. Simulated readers are left out.
     """
     simulated = set[str]()
     for manifest in manifests:

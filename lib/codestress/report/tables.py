@@ -10,8 +10,11 @@ from codestress.types import NotRun
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Write each of `tables` into `folder` as NAME.csv and NAME.md, and `table` as table.tex, all
-    without the column `cell`. Raises `DataError` for one without columns, before it writes any."""
+    """Write each of `tables` into `folder` as NAME.csv and NAME.md, and the table named
+    `table` also as table.tex, without the column `cell`.
+
+    Raises `DataError` if a table has no columns, before any file is written.
+    """
     saved = {name: without_cells(table) for name, table in tables.items()}
     for name, table in saved.items():
         if table.columns.empty:
@@ -31,10 +34,11 @@ def without_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_not_run(table: pd.DataFrame, left: tuple[NotRun, ...]) -> pd.DataFrame:
-    """Return `table` with a row for each part of the run in `left`, those that were left out.
+    """Return `table` with an added row for each part of the run in `left`, the parts
+    that were left out.
 
-    The added column `not_run` has the reason there and is empty elsewhere. The table is unchanged
-    where `left` is empty.
+    The added column `not_run` has the reason in these rows and is empty elsewhere. The
+    table is unchanged if `left` is empty.
     """
     if not left:
         return table
@@ -49,7 +53,8 @@ def with_not_run(table: pd.DataFrame, left: tuple[NotRun, ...]) -> pd.DataFrame:
 def markdown_table(table: pd.DataFrame) -> str:
     """Return `table` as text in GitHub-flavoured Markdown.
 
-    Numbers have at most three decimals (`1.2e-04` below 0.001), missing values are empty.
+    Numbers have at most three decimals (`1.2e-04` below 0.001); missing values are
+    empty.
     """
     names = list(map(str, table))
     lines = [names, ["---"] * len(names)]
@@ -59,15 +64,16 @@ def markdown_table(table: pd.DataFrame) -> str:
 
 
 def latex_table(table: pd.DataFrame) -> str:
-    """Return `table` as text in LaTeX with booktabs, with numbers as in `markdown_table`."""
+    """Return `table` as text in LaTeX with booktabs, with numbers as in
+    `markdown_table`."""
     return str(
         table.to_latex(index=False, escape=True, na_rep="", float_format=cell_text)
     )
 
 
 def cell_text(value: object) -> str:
-    """Return `value` as text: a number with at most three decimals (`1.2e-04` below 0.001), empty
-    for a missing value."""
+    """Return `value` as text: a number with at most three decimals (`1.2e-04` below
+    0.001), empty for a missing value."""
     if pd.isna(value) is True:  # of a list it is an array
         return ""
     if not isinstance(value, float):
@@ -78,5 +84,5 @@ def cell_text(value: object) -> str:
 
 
 def number_text(value: float) -> str:
-    """Return `value` with at most three decimals."""
+    """Return `value` as text with at most three decimals."""
     return f"{value:.3f}".rstrip("0").rstrip(".")
