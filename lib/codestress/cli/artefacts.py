@@ -59,8 +59,7 @@ def build(
     minutes: float | None,
     as_json: bool,
 ) -> None:
-    """Execute the notebooks that are out of date, then write the gallery. Default: all
-    artefacts of the profile.
+    """Execute the notebooks that are out of date, then write the gallery. Default: all artefacts of the profile.
 
     Artefacts that --models or --set changes are written to outputs/mine.
     """

@@ -167,11 +167,9 @@ def explain(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show the answers behind a figure: prompt, completion, extracted answer and
-    outcome.
+    """Show the answers behind a figure: prompt, completion, extracted answer and outcome.
 
-    The figure is the one built with this --profile and, if used, the same --models and
-    --set.
+    The figure is the one built with this --profile and, if used, the same --models and --set.
     """
     from codestress.pipeline.explain import answers_of, explain as explained
 

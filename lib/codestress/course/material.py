@@ -253,17 +253,16 @@ _REMARKS = ("", "{indent}# see the notes of the last review", "{indent}# as befo
 def retrievals(
     student: str, count: int = 12, lines: int = 16, purpose: str = "practice"
 ) -> list[Row]:
-    """Return the results of the kit's own transformer on `count` requests to repeat a
-    line of a block by its key. The block has at most `lines` lines.
+    """Return the results of the kit's own transformer on `count` requests to repeat a line of a
+    block by its key. The block has at most `lines` lines.
 
-    The requests are drawn for one `student` and `purpose`. Unlike the simulated
-    readers, this model is real, and very small.
+    The requests are drawn for one `student` and `purpose`. Unlike the simulated readers, this model
+    is real, and very small.
 
-    Keys: tokens (texts); lines: for each token the line of the block that contains it,
-    from 0, or -1 outside the block; count: number of lines in the block; target: the
-    requested line, from 0; weights: attention weights of the last position before the
-    model wrote that line, layers by heads by tokens; right: whether the model then
-    wrote the line to the character.
+    Keys: tokens (texts); lines: for each token the line of the block that contains it, from 0, or
+    -1 outside the block; count: number of lines in the block; target: the requested line, from 0;
+    weights: attention weights of the last position before the model wrote that line, layers by
+    heads by tokens; right: whether the model then wrote the line to the character.
     """
     from codestress.nano.model import Nano
 

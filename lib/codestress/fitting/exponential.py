@@ -171,14 +171,10 @@ def fit_exponential(
     check: bool = False,
     rng: np.random.Generator,
 ) -> ExponentialFit:
-    """Return the fit of an exponential decay to mean accuracies at `x` (k,).
-
-    `right` has the sums of scores and `asked` the numbers of answers, both (problems,
-    k). With `floor`, the floor is fitted too. `weigh` gives the weights of the squared
-    errors; `highest` bounds height, rate and floor. The intervals come from a bootstrap
-    of problems whose means are `smoothed` and whose parameters are `stretched`. With
-    `check`, `lack_of_fit` is computed.
-    """
+    """Return the fit of an exponential decay to mean accuracies at `x` (k,). `right` has the sums of scores and `asked`
+    the numbers of answers, both (problems, k). With `floor`, the floor is fitted too. `weigh` weighs the squared
+    errors; `highest` bounds the parameters; with `check`, `lack_of_fit` is computed. The intervals are of a bootstrap
+    of problems, with `smoothed` means and `stretched` parameters."""
     places, scores, numbers = map(floats, (x, right, asked))
     items = len(scores)
     fitted = partial(fit_curves, places, floor=floor, highest=highest)
@@ -251,15 +247,12 @@ def lack_of_fit(
     *,
     floor: bool = False,
 ) -> float:
-    """Return the p-value of a fitted curve's lack of fit: small if the curve does not
-    describe its points.
+    """Return the p-value of a fitted curve's lack of fit: small if the curve does not describe its points.
 
-    `right` and `asked` are (problems, k); `best` (3,) is the curve that was fitted with
-    `weights` (k,). The statistic is that of `distances`. The reference distribution is
-    a bootstrap under the hypothesis (Davison and Hinkley 1997, 4.4): the means of
-    resampled problems are moved onto the curve and fitted again. The result is nan for
-    fewer than two problems, or if there are not more values of x than fitted
-    parameters.
+    `right` and `asked` are (problems, k); `best` (3,) is the curve that was fitted with `weights` (k,). The statistic
+    is that of `distances`. The reference distribution is a bootstrap under the hypothesis (Davison and Hinkley 1997,
+    4.4): the means of resampled problems are moved onto the curve and fitted again. The result is nan for fewer than
+    two problems, or if there are not more values of x than fitted parameters.
     """
     used = weights > 0
     problems = len(right)

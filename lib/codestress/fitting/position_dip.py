@@ -68,14 +68,13 @@ def position_dip(
     resamples: int = 1000,
     rng: np.random.Generator,
 ) -> PositionDip:
-    """Return dip and drop of `scores` (items, positions) at three or more equally
-    spaced positions, first to last, without missing values.
+    """Return dip and drop of `scores` (items, positions) at three or more equally spaced positions,
+    first to last, without missing values.
 
-    The dip is the mean of the two ends minus that of the middle third; the drop is the
-    best position's mean minus the worst's. The p-value is the larger of the two ends'
-    p-values, which holds the level (intersection-union test, Berger 1982). nan and
-    `UNKNOWN` for fewer positions or no items. A single item has no intervals
-    (`UNKNOWN`).
+    The dip is the mean of the two ends minus that of the middle third; the drop is the best
+    position's mean minus the worst's. The p-value is the larger of the two ends' p-values, which
+    holds the level (intersection-union test, Berger 1982). nan and `UNKNOWN` for fewer positions or
+    no items. A single item has no intervals (`UNKNOWN`).
     """
     table = floats(scores)
     items = len(table)

@@ -164,18 +164,15 @@ def newcombe(
 def clustered_mean(
     values: ArrayLike, clusters: ArrayLike, *, confidence: float = 0.95
 ) -> Estimate:
-    """Return the mean of `values` (n,), none below 0, with its interval. `clusters`
-    (n,) names each value's cluster; values in one cluster are dependent.
+    """Return the mean of `values` (n,), none below 0, with its interval. `clusters` (n,) names each value's cluster;
+    values in one cluster are dependent.
 
-    The interval is computed for the logarithm of the mean, with Student's quantile,
-    because numbers of tokens have a long tail. The upper side of the interval is
-    lengthened according to the clusters' skewness (Chen 1995), because a sample without
-    the tail has too small a mean and spread. As in `paired_difference`, two clusters
-    are added, so that equal values still leave uncertainty. These clusters lie as far
-    from the mean as the mean lies from 0.
-
-    The interval is `UNKNOWN` without values (the mean is then nan), for a single
-    cluster, and if all values are 0. Raises `ValueError` for negative values.
+    The interval is computed for the logarithm of the mean, with Student's quantile, because numbers of tokens have a
+    long tail. The upper side of the interval is lengthened according to the clusters' skewness (Chen 1995), because a
+    sample without the tail has too small a mean and spread. As in `paired_difference`, two clusters are added, so
+    that equal values still leave uncertainty. These clusters lie as far from the mean as the mean lies from 0. The
+    interval is `UNKNOWN` without values (the mean is then nan), for a single cluster, and if all values are 0. Raises
+    `ValueError` for negative values.
     """
     numbers = floats(values)
     if numbers.size == 0:

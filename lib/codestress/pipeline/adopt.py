@@ -47,14 +47,11 @@ def adopt(
 ) -> Adopted:
     """Import a model's published completions into the store and return their counts.
 
-    `answers` is a dict from problem to the completions of `file`, one for each sample
-    (None: no completion). Only the name and the hash of `file` itself are used. `entry`
-    is the model's registry row. `where` is a dict from factor to the value that the
-    chosen trials have. `form`, with {} in place of a completion, restores the form that
-    the prompts ask for, because published completions are often cleaned.
-
-    Raises `DataError` if `form` lacks {} or no completion answers a request, and
-    `EngineError` if the store has a response from another server.
+    `answers` is a dict from problem to the completions of `file`, one for each sample (None: no completion). Only the
+    name and the hash of `file` itself are used. `entry` is the model's registry row. `where` is a dict from factor to
+    the value that the chosen trials have. `form`, with {} in place of a completion, restores the form that the
+    prompts ask for, because published completions are often cleaned. Raises `DataError` if `form` lacks {} or no
+    completion answers a request, and `EngineError` if the store has a response from another server.
     """
     if "{}" not in form:
         raise DataError(f"--form {form!r}: lacks {{}}, an answer's place")

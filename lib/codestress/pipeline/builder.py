@@ -150,13 +150,11 @@ def _questions_of(
 def ask_all(
     artefacts: Sequence[Artefact], notebooks: NotebookQueue, budget: Budget
 ) -> list[Outcome]:
-    """Send the missing requests of each artefact, one artefact after another, and
-    return all outcomes when the notebooks have ended.
+    """Send the missing requests of each artefact in turn; return all outcomes when the notebooks have ended.
 
-    Requests are sent within the limits of `budget`. An artefact's notebook is queued in
-    `notebooks` after the artefact's last response. A model that cannot be reached fails
-    all artefacts that need the model, without another try for each. Only `StoreError`
-    is raised; any other error fails its artefact.
+    Requests are sent within the limits of `budget`. An artefact's notebook is queued in `notebooks` after the
+    artefact's last response. A model that cannot be reached fails all artefacts that need the model, without another
+    try for each. Only `StoreError` is raised; any other error fails its artefact.
     """
     questions = list(_questions_of(artefacts, notebooks, budget))
     totals = [trials.total(artefact.model_names) for artefact, trials, _ in questions]

@@ -180,12 +180,11 @@ def _printed_error(staging: Path) -> str:
 def execute(
     artefact: Artefact, staging: Path, manager: type[Manager], record: dict[str, Any]
 ) -> None:
-    """Execute the notebook of `artefact` into the folder `staging`, with a kernel of
-    `manager`, and complete the manifest that the notebook published there.
+    """Execute the notebook of `artefact` into the folder `staging`, with a kernel of `manager`, and complete the
+    manifest that the notebook published there.
 
-    `record` (with the keys `inputs` and `programs`) is added to the manifest. Raises
-    papermill's error if a cell fails, and `CodestressError` if a cell did not run or a
-    file of the artefact is missing.
+    `record` (with the keys `inputs` and `programs`) is added to the manifest. Raises papermill's error if a cell
+    fails, and `CodestressError` if a cell did not run or a file of the artefact is missing.
     """
     output = staging / "notebook.ipynb"
     started = time.monotonic()
@@ -264,13 +263,11 @@ def attempt(
     record: dict[str, Any],
     timeout_s: float | None,
 ) -> str:
-    """Execute the notebook of `artefact` for at most `timeout_s` seconds (None: no
-    limit), and return the error as text; empty if the artefact is complete in
-    `staging`.
+    """Execute the notebook of `artefact` for at most `timeout_s` seconds (None: no limit), and
+    return the error as text; empty if the artefact is complete in `staging`.
 
-    `staging` is the output folder, `folder` is for the kernel's sockets. `record` is
-    for the manifest: `inputs`, and counts of the `programs` that ran while models were
-    asked.
+    `staging` is the output folder, `folder` is for the kernel's sockets. `record` is for the
+    manifest: `inputs`, and counts of the `programs` that ran while models were asked.
     """
     started = time.monotonic()
     environ = {

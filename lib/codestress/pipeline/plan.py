@@ -165,12 +165,11 @@ def rank_of(problem: str) -> float:
 def _rows(
     artefact: Artefact, trials: Trials, share: float, planning: Planning
 ) -> list[PlanRow]:
-    """Return a `PlanRow` for each model of `artefact`, in order, from the prompts of a
-    sample of problems.
+    """Return a `PlanRow` for each model of `artefact`, in order, from the prompts of a sample of
+    problems.
 
-    The sample is a `share` of the problems (1 or more: all), but at least
-    `FEWEST_PROBLEMS` problems. Each prompt is rendered once for all models that are
-    asked the same trials.
+    The sample is a `share` of the problems (1 or more: all), but at least `FEWEST_PROBLEMS`
+    problems. Each prompt is rendered once for all models that are asked the same trials.
     """
     rows: dict[str, PlanRow] = {}
     for entries in _groups(artefact, trials):
@@ -218,12 +217,11 @@ def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
 def _counts(
     artefact: Artefact, prompts: Prompts, entry: ModelEntry, planning: Planning
 ) -> Counter[str]:
-    """Return sums over the trials of `prompts` for the model `entry`, keyed by the
-    field names of `PlanRow`.
+    """Return sums over the trials of `prompts` for the model `entry`, keyed by the field names of
+    `PlanRow`.
 
-    The sums also have the key `steps`: the number of requests if none fails. If a
-    stored response comes from another server, no stored response counts, and the error
-    goes to `planning.errors`.
+    The sums also have the key `steps`: the number of requests if none fails. If a stored response
+    comes from another server, no stored response counts, and the error goes to `planning.errors`.
     """
     items = prompts.trials.items
     try:

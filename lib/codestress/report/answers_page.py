@@ -127,17 +127,13 @@ def write_answers(
     answers: pd.DataFrame | None = None,
     store: Path = STORE,
 ) -> list[tuple[Box, Cell]]:
-    """Write answers.html and spots.json into the artefact's `folder`, and links into
-    the figure.svg there; return the places that open something.
+    """Write answers.html and spots.json into the artefact's `folder`, and links into the figure.svg there; return the
+    places that open something.
 
-    `marks` are places of the figure, each with a dict from columns of `answers` to
-    values. `answers` is a table like `results.answers` (None: `results.answers`). The
-    places that have answers or a published number are returned, each with the cell
-    (group of answers) that a click opens. A model whose answers no mark counts gets a
-    cell of its own.
-
-    `rule` is the scoring rule, `alt` describes the figure, and `store` has the texts.
-    API keys in texts are blanked.
+    `marks` are places of the figure, each with a dict from columns of `answers` to values. `answers` is a table like
+    `results.answers` (None: `results.answers`). The places that have answers or a published number are returned, each
+    with the cell (group of answers) that a click opens. A model whose answers no mark counts gets a cell of its own.
+    `rule` is the scoring rule, `alt` describes the figure, and `store` has the texts. API keys in texts are blanked.
     """
     source = provenance(artefact) or "the paper"
     published = Cell("published", f"published number, from: {source}", 0, 0, ())

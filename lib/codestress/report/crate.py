@@ -20,12 +20,8 @@ METADATA = "ro-crate-metadata.json"
 
 
 def write_crate(profile: str) -> Path:
-    """Write outputs/PROFILE/ro-crate-metadata.json from the manifests beside the
-    figures, and return its path.
-
-    Raises `DataError` if a manifest is faulty, if nothing is built, or if the package
-    rocrate is missing.
-    """
+    """Write outputs/PROFILE/ro-crate-metadata.json from the manifests; return its path. Raises `DataError` if a
+    manifest is faulty, nothing is built, or the package rocrate is missing."""
     root = OUTPUTS / profile
     manifests = visible(root, "*/*/manifest.json")
     if not manifests:
@@ -77,11 +73,8 @@ def _entity(crate: Any, name: str, kind: str, title: str, **facts: Any) -> Any:
 
 
 def _run(crate: Any, folder: Path) -> Any:
-    """Add the action that made an artefact's files to the crate and return it.
-
-    The action has the notebook at a commit, with the packages used, the parameters and
-    models, and the files.
-    """
+    """Add the action that made an artefact's files to the crate and return it. The action has the notebook at a
+    commit, the packages used, the parameters, the models, and the files."""
     manifest = read_manifest(folder)
     name, commit = f"{folder.parent.name}/{folder.name}", manifest["commit"]
     notebook = name

@@ -118,13 +118,12 @@ def draw_curves(
     scale: float,
     size: float,
 ) -> None:
-    """Draw a curve of the column `value` over the column `x`, with intervals as thin
-    bars, for each of `models` that has rows in `points`.
+    """Draw a curve of the column `value` over the column `x`, with intervals as thin bars, for each of `models` that
+    has rows in `points`.
 
-    The published curve is grey, the mean is thick and dashed, and each model has its
-    own look. `points` has the columns `model`, `low` and `high` (ends of the
-    intervals), and the columns named by `x` and `value`. All numbers are multiplied by
-    `scale`. `size` is the size of the markers in points.
+    The published curve is grey, the mean is thick and dashed, and each model has its own look. `points` has the
+    columns `model`, `low` and `high` (ends of the intervals), and the columns named by `x` and `value`. All numbers
+    are multiplied by `scale`. `size` is the size of the markers in points.
     """
     for model, (colour, marker) in looks(models).items():
         curve = points[points["model"] == model].sort_values(x)
@@ -198,22 +197,16 @@ def forest(
     published: bool = False,
     **texts: str,
 ) -> None:
-    """Draw estimates with intervals along the x axis, each in the row of `names` that
-    the estimate's column `label` names.
+    """Draw estimates with intervals along the x axis, each in the row of `names` that the estimate's column `label`
+    names.
 
-    `rows` has the columns named by `label` and `value`, and `low` and `high`, the ends
-    of the intervals. Numbers are multiplied by `scale`. `limits` are the ends of the
-    axis; `texts` sets the texts of axis and title.
-
-    `series` names a column whose values are drawn beside each other, each with its
-    colour and marker (None: one series). The values of the column `model` have the
-    looks of models. If `decided` is true, the column `decided` (bool) says whether a
-    marker is filled, so that an undecided estimate is hollow. If `published` is true,
-    the numbers are a paper's own: a click opens their source, and a single series is
-    grey.
-
-    A value that is not finite or lies outside `limits` gets no marker; its interval is
-    drawn as far as the axis goes.
+    `rows` has the columns named by `label` and `value`, and `low` and `high`, the ends of the intervals. Numbers are
+    multiplied by `scale`. `limits` are the ends of the axis; `texts` sets the texts of axis and title. `series` names
+    a column whose values are drawn beside each other, each with its colour and marker (None: one series). The values
+    of the column `model` have the looks of models. If `decided` is true, the column `decided` (bool) says whether a
+    marker is filled, so that an undecided estimate is hollow. If `published` is true, the numbers are a paper's own:
+    a click opens their source, and a single series is grey. A value that is not finite or lies outside `limits` gets
+    no marker; its interval is drawn as far as the axis goes.
     """
     ax.set(xlim=limits, **texts)
     groups = _parts(rows, series) if series else {"": rows}

@@ -40,24 +40,16 @@ def publish(
     extra_tables: dict[str, pd.DataFrame] | None = None,
     answers: pd.DataFrame | None = None,
 ) -> Image:
-    """Write all files of an artefact, in the build's folder or below outputs/lab, and
-    return the picture.
+    """Write all files of an artefact, in the build's folder or below outputs/lab, and return the picture.
 
-    `given` has the run's parameters. `title` says in words and numbers what the figure
-    shows, and stands above the figure. The figure's words also name simulated readers
-    and missing numbers of the paper. `table` is for readers; title and table make the
-    alternative text. `data` has the plotted numbers, one row each. `results` are the
-    run's results (None: no model is asked). `prompts` are names of prompt files, whose
-    hashes go into the manifest. `extra_tables`, a dict from name to table, are written
-    as NAME.csv and NAME.md.
-
-    `answers` are the answers that the figure counts (None: `results.answers`). This
-    argument is needed if the figure's cells (groups of answers) name columns that the
-    notebook added. The column `cell` of tables and data, which leads from marks to
-    answers, is not saved.
-
-    The relation of the run to the paper's protocol is printed. Raises `DataError` if a
-    table has no columns.
+    `given` has the run's parameters. `title` says in words and numbers what the figure shows, and stands above the
+    figure. The figure's words also name simulated readers and missing numbers of the paper. `table` is for readers;
+    title and table make the alternative text. `data` has the plotted numbers, one row each. `results` are the run's
+    results (None: no model is asked). `prompts` are names of prompt files, whose hashes go into the manifest.
+    `extra_tables`, a dict from name to table, are written as NAME.csv and NAME.md. `answers` are the answers that the
+    figure counts (None: `results.answers`). This argument is needed if the figure's cells (groups of answers) name
+    columns that the notebook added. The column `cell` of tables and data, which leads from marks to answers, is not
+    saved. The relation of the run to the paper's protocol is printed. Raises `DataError` if a table has no columns.
     """
     if results is None:
         models = find_models(given.models, load_registry(), given.artefact)

@@ -169,25 +169,17 @@ def _known(entries: Mapping[str, Any], name: str, place: str) -> Any:
 
 
 def comparison(given: Facts, tables: Tables) -> list[list[dict[str, Any]]]:
-    """Return the comparison table of an artefact, which `judge_table` judges: for each
-    number that the paper states, a list with a row for each reading of its words.
+    """Return the comparison table of an artefact, which `judge_table` judges: for each number that the paper states,
+    a list with a row for each reading of its words.
 
-    `given` has the run's parameters. `tables` is a dict from names in the statements to
-    the artefact's tables and the published cells. Raises `ParameterError` if a
-    statement names a table, column or rule that does not exist.
-
-    Columns on the statement: reading (empty for a single reading), artefact, statement,
-    evidence, relation, published, slack (half a unit of the published number's last
-    digit), unit, effect.
-
-    Columns on the regenerated number: regenerated, low, high, clusters (independent
-    items; nan: no sampling), student, deviation and without_effect (nan: the number
-    does not grow with noise), basis.
-
-    Columns on the published number's error (nan: unknown): n, their_low, their_high,
-    and pair_low, pair_high, the interval of ours - theirs if the paper's value of each
-    item is known. The column deviates has, in words, the parameters that differ from
-    the paper's.
+    `given` has the run's parameters. `tables` is a dict from names in the statements to the artefact's tables and the
+    published cells. Raises `ParameterError` if a statement names a table, column or rule that does not exist. Columns
+    on the statement: reading (empty for a single reading), artefact, statement, evidence, relation, published, slack
+    (half a unit of the published number's last digit), unit, effect. Columns on the regenerated number: regenerated,
+    low, high, clusters (independent items; nan: no sampling), student, deviation and without_effect (nan: the number
+    does not grow with noise), basis. Columns on the published number's error (nan: unknown): n, their_low,
+    their_high, and pair_low, pair_high, the interval of ours - theirs if the paper's value of each item is known. The
+    column deviates has, in words, the parameters that differ from the paper's.
     """
     paper, _, name = given.artefact.partition("/")
     stated = statements(paper, name)
@@ -282,12 +274,8 @@ def _row(stated: Statement, cell: Row, records: Sequence[Row]) -> Row:
 def _compared(
     paper: str, stated: Statement, cell: Row, row: Row, groups: Groups
 ) -> dict[str, Any]:
-    """Return those columns of the comparison table that depend only on a statement, its
-    published row `cell`, and its regenerated number.
-
-    `row` is the row of the statement's table with the regenerated number; empty if the
-    number is not known.
-    """
+    """Return those columns of the comparison table that depend only on a statement, its published row `cell`, and
+    the `row` with its regenerated number (empty if the number is not known)."""
 
     def number(source: Row, name: str) -> float:
         return (100 if stated.per_cent else 1) * float(source.get(name, math.nan))

@@ -71,18 +71,13 @@ def without_thoughts(text: str) -> str:
 
 
 def split_thoughts(text: str) -> Parts:
-    """Return a completion's hidden thoughts (between tags such as <think>) and its
-    answer, which is the rest.
+    """Return a completion's hidden thoughts (between tags such as <think>) and its answer, which is the rest.
 
-    Thoughts without a closing tag reach to the end. Thoughts in brackets ([THOUGHT],
-    which CodeCrash asks for) then reach to the next opening tag of an answer. A closing
-    tag without an opening one means that the chat template opened the thoughts before
-    the text. An exception is such a tag at the end of a text with earlier closed
-    thoughts.
-
-    A tag in quotes or code is a mention, except inside thoughts. The sentence `Here is
-    my response:` is a closing tag only if thoughts are open or were closed before it.
-    """
+    Thoughts without a closing tag reach to the end. Thoughts in brackets ([THOUGHT], which CodeCrash asks for) then
+    reach to the next opening tag of an answer. A closing tag without an opening one means that the chat template
+    opened the thoughts before the text. An exception is such a tag at the end of a text with earlier closed thoughts.
+    A tag in quotes or code is a mention, except inside thoughts. The sentence `Here is my response:` is a closing tag
+    only if thoughts are open or were closed before it."""
     thoughts, answer = list[str](), list[str]()
     # Start and opening tag of the part being read; an answer has no opening tag.
     start, opening = 0, ""

@@ -125,14 +125,12 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
 def _dots(
     points: pd.DataFrame, published: pd.DataFrame, xlabel: str
 ) -> tuple[Figure, dict[Axes, pd.DataFrame]]:
-    """Draw each model's dots in the panels of `points`, a row for each condition: at
-    the value, with the interval. If `points` has the column `hollow`, hollow dots,
-    joined to the filled ones, show it.
+    """Draw each model's dots in the panels of `points`, a row for each condition: at the value, with the interval. If
+    `points` has the column `hollow`, hollow dots, joined to the filled ones, show it.
 
-    Return the figure, and a dict from each panel to the rows of `published` that belong
-    there. The added column `y` of these rows holds their heights: rows with `slot` 0
-    above the models' dots, rows with slot 1 next, and so on. Panels whose titles agree
-    after the first comma stand side by side.
+    Return the figure, and a dict from each panel to the rows of `published` that belong there. The added column `y`
+    of these rows holds their heights: rows with `slot` 0 above the models' dots, rows with slot 1 next, and so on.
+    Panels whose titles agree after the first comma stand side by side.
     """
     titles = _together(points["panel"], 2)
     rows = _together(points["condition"], 0)
@@ -310,13 +308,12 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
 
 
 def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
-    """Draw which ranks and differences the published Pass@1 decides, and return the
-    figure. Left: the models' ranks on unperturbed programs. Right: the difference
-    between the data sets in the share of the score that each perturbation costs.
+    """Draw which ranks and differences the published Pass@1 decides, and return the figure. Left:
+    the models' ranks on unperturbed programs. Right: the difference between the data sets in the
+    share of the score that each perturbation costs.
 
     `ranks` and `datasets` are the results of `rankings` and `between_datasets` in
-    `results/leaderboard.py`. A hollow mark shows a difference that the tests do not
-    decide.
+    `results/leaderboard.py`. A hollow mark shows a difference that the tests do not decide.
     """
     titles = ["ranks that tests leave open", "more on LiveCodeBench"]
     figure, [left, right] = panels(titles, 2, 4.0)

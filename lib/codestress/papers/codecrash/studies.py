@@ -77,17 +77,14 @@ class Questions(Perturbed, Experiment):
     )
 
     def trials(self) -> Iterator[Trial]:
-        """Yield the trials about every variant of every problem, in each mode and with
-        each defence (a request to ignore comments, or a clean-up of the program).
+        """Yield the trials about every variant of every problem, in each mode and with each defence (a request to
+        ignore comments, or a clean-up of the program).
 
-        Refused and rejected variants are not asked about. A variant that a perturbation
-        left unchanged has the vanilla prompt, so its request is sent only once. Vanilla
-        programs have no comments to ignore, so they are not asked with `ignore` (Table
-        8). With `refactor`, a trial first asks for a clean program, then about this
-        program.
-
-        Raises `ParameterError` if inputs are asked of livecodebench or JavaScript, and,
-        after the last trial, if too little was asked (`check_asked`).
+        Refused and rejected variants are not asked about. A variant that a perturbation left unchanged has the
+        vanilla prompt, so its request is sent only once. Vanilla programs have no comments to ignore, so they are not
+        asked with `ignore` (Table 8). With `refactor`, a trial first asks for a clean program, then about this
+        program. Raises `ParameterError` if inputs are asked of livecodebench or JavaScript, and, after the last
+        trial, if too little was asked (`check_asked`).
         """
         asked = set[str]()
         others = "livecodebench" in self.problems or "javascript" in self.languages

@@ -75,18 +75,15 @@ def write_material(
     seed: int,
     store: Path = STORE,
 ) -> Written:
-    """Return the material about `problems` that `model` wrote, as `Written`. Accepted
-    rows have id, model and value or code; rejected rows have id, reason, answer.
+    """Return the material about `problems` that `model` wrote, as `Written`. Accepted rows have id, model and value
+    or code; rejected rows have id, reason, answer.
 
-    With a `task`, which is then named in all rows, the material is wrong values for
-    MHC, the misleading hint (appendix B.3). For `output`, a value is accepted if it is
-    a wrong output of the true output's type. For `input`, a value is accepted if the
-    program returns something else for it, or fails. Without a task (None) the material
-    is JavaScript versions (section 4.2). A version is accepted if Node returns the same
-    values as Python, for the problem's input and for inputs near by.
-
-    Each problem is asked about until a response is accepted, at most `TRIES` times.
-    Responses in the file `store` are not requested again.
+    With a `task`, which is then named in all rows, the material is wrong values for MHC, the misleading hint
+    (appendix B.3). For `output`, a value is accepted if it is a wrong output of the true output's type. For `input`,
+    a value is accepted if the program returns something else for it, or fails. Without a task (None) the material is
+    JavaScript versions (section 4.2). A version is accepted if Node returns the same values as Python, for the
+    problem's input and for inputs near by. Each problem is asked about until a response is accepted, at most `TRIES`
+    times. Responses in the file `store` are not requested again.
     """
     of_task = {"task": task} if task else {}
     prompt = f"codecrash.hint.{task}" if task else "codecrash.translate"

@@ -248,15 +248,14 @@ def mix(
     fragments: int = 1,
     blank_between: bool = True,
 ) -> Mixture:
-    """Return the `Mixture` of `functions`: the first of them, the target, is put among
-    the other functions, whose order is kept. The target stands at the index `position`
-    (from 0) of `positions` equally spaced positions.
+    """Return the `Mixture` of `functions`: the first of them, the target, is put among the other
+    functions, whose order is kept. The target stands at the index `position` (from 0) of
+    `positions` equally spaced positions.
 
-    `fragments` is the number of parts of nearly equal length into which the target is
-    cut, between lines, at most one for each line. Each part stands at the same relative
-    position in its own stretch of the context, so one fragment is the paper's
-    contiguous block. `blank_between` puts an empty line between functions; otherwise
-    nothing stands there.
+    `fragments` is the number of parts of nearly equal length into which the target is cut, between
+    lines, at most one for each line. Each part stands at the same relative position in its own
+    stretch of the context, so one fragment is the paper's contiguous block. `blank_between` puts an
+    empty line between functions; otherwise nothing stands there.
     """
     target, *others = functions
     lines = target.text.split("\n")

@@ -20,16 +20,14 @@ def removal_curve(
     *,
     confidence: float,
 ) -> Figure:
-    """Draw accuracy against the share of lines removed (Figures 5 and 6), with a panel
-    for each model and a curve for each task, and return the figure. A single curve is
-    as wide as a column.
+    """Draw accuracy against the share of lines removed (Figures 5 and 6), with a panel for each model and a curve for
+    each task, and return the figure. A single curve is as wide as a column.
 
-    `points` has the columns model, task, share_removed, n, accuracy, low, high.
-    `curves` has the columns model, task, share_removed, accuracy, low, high,
-    lack_of_fit (p-value). Shares are from 0 to 1. Areas of points grow with `n`, the
-    number of versions; bands are intervals at `confidence`. A curve that does not
-    describe its points is dotted, without a band. `published` holds the lines removed
-    and the accuracy, in %, of the one point that the paper states, or is None.
+    `points` has the columns model, task, share_removed, n, accuracy, low, high. `curves` has the columns model, task,
+    share_removed, accuracy, low, high, lack_of_fit (p-value). Shares are from 0 to 1. Areas of points grow with `n`,
+    the number of versions; bands are intervals at `confidence`. A curve that does not describe its points is dotted,
+    without a band. `published` holds the lines removed and the accuracy, in %, of the one point that the paper
+    states, or is None.
     """
     models = list(points["model"].unique())
     tasks = list(points["task"].unique())

@@ -75,16 +75,15 @@ LARGER = [
 def density_orders(
     answers: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Return the differences between density 1 and vanilla programs (section 4.1),
-    paired by problem: additional tokens, and the additional loss of small open models.
+    """Return the differences between density 1 and vanilla programs (section 4.1), paired by
+    problem: additional tokens, and the additional loss of small open models.
 
-    The column number is `tokens` for additional tokens, or `small - larger`: how much
-    more of their vanilla score small open models lose than larger ones, in percentage
-    points. Further columns: model (`open` for several), dataset, mode, perturbation,
-    reading (key of `SMALL`: the models that count as small; empty for tokens), value,
-    low, high (interval at `confidence`, over questions), questions (clusters of
-    problems), independent. `answers` come from `with_tokens`, `rule` is the scoring
-    rule.
+    The column number is `tokens` for additional tokens, or `small - larger`: how much more of their
+    vanilla score small open models lose than larger ones, in percentage points. Further columns:
+    model (`open` for several), dataset, mode, perturbation, reading (key of `SMALL`: the models
+    that count as small; empty for tokens), value, low, high (interval at `confidence`, over
+    questions), questions (clusters of problems), independent. `answers` come from `with_tokens`,
+    `rule` is the scoring rule.
     """
     keys = [*PAIRED, "question"]
     score = f"value_{rule}"

@@ -15,16 +15,15 @@ COUNTS = ("applied", "unchanged", "refused", "rejected", "doubtful", "drawn_agai
 
 
 def variant_counts(given: Perturbed) -> pd.DataFrame:
-    """Return the numbers of variants (programs after a perturbation) with each status,
-    in the study with the parameters `given`. There is a row for each data set,
-    language, perturbation and density.
+    """Return the numbers of variants (programs after a perturbation) with each status, in the study
+    with the parameters `given`. There is a row for each data set, language, perturbation and
+    density.
 
-    Columns: dataset, language, perturbation, density; problems, applied, unchanged,
-    refused, rejected (the last four add up to problems); doubtful (applied although a
-    rule refuses the program); drawn_again (drawn more than once); sites (mean number of
-    changed places); left_out (number of problems that no condition uses); reasons (of
-    refusals and doubts, counted); why (of problems left out or rejected, cut to 500
-    characters).
+    Columns: dataset, language, perturbation, density; problems, applied, unchanged, refused,
+    rejected (the last four add up to problems); doubtful (applied although a rule refuses the
+    program); drawn_again (drawn more than once); sites (mean number of changed places); left_out
+    (number of problems that no condition uses); reasons (of refusals and doubts, counted); why (of
+    problems left out or rejected, cut to 500 characters).
     """
     rows = []
     for *condition, variants in made_variants(given):

@@ -130,22 +130,17 @@ def fitted_curves(table: pd.DataFrame, fits: Fits) -> pd.DataFrame:
 
 
 def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFrame:
-    """Return the sensitivity (Equation 5) of each model and task in `answers`: the mean
-    over programs of (R(C) - R(C_inc)) / (R(C) + epsilon). R is the share of correct
-    answers, C the complete program, C_inc an incomplete version; R(C_inc) is a mean
-    over versions.
+    """Return the sensitivity (Equation 5) of each model and task in `answers`: the mean over programs of (R(C) -
+    R(C_inc)) / (R(C) + epsilon). R is the share of correct answers, C the complete program, C_inc an incomplete
+    version; R(C_inc) is a mean over versions.
 
-    Columns: model, task, sensitivity, low, high, programs (behind the mean);
-    complete_wrong (number of programs answered incorrectly when complete); to_python,
-    to_python_low, to_python_high. The numbers to_python are the sensitivity minus the
-    interpreter's, paired by program: nan for inputs, for the interpreter itself, and if
-    the interpreter was not asked.
-
-    If the complete program is answered incorrectly, the quotient is 0 or about
-    -1/epsilon, which says nothing about recall. The program is then left out
-    (`complete_wrong` = `left_out`) or counts 0 (`zero`). A correctly answered program
-    without incomplete versions is left out too. `given` has epsilon, `complete_wrong`
-    and the confidence level.
+    Columns: model, task, sensitivity, low, high, programs (behind the mean); complete_wrong (number of programs
+    answered incorrectly when complete); to_python, to_python_low, to_python_high. The numbers to_python are the
+    sensitivity minus the interpreter's, paired by program: nan for inputs, for the interpreter itself, and if the
+    interpreter was not asked. If the complete program is answered incorrectly, the quotient is 0 or about -1/epsilon,
+    which says nothing about recall. The program is then left out (`complete_wrong` = `left_out`) or counts 0
+    (`zero`). A correctly answered program without incomplete versions is left out too. `given` has epsilon,
+    `complete_wrong` and the confidence level.
     """
     by = ["model", "task", "problem"]
     whole = answers["removed"] == 0
