@@ -1,9 +1,9 @@
 """Archives: one file of responses, with hashes of their requests, that rebuilds every
 figure without a model.
 
-The format is gzipped JSON Lines: a header, then one row for each request, sorted by key.
-Equal responses therefore give equal bytes, and `zdiff` compares two archives line by
-line. A file that a browser has unpacked is read too, whatever its name.
+The format is gzipped JSON Lines: a header, then one row for each request, sorted by
+key. Equal responses therefore give equal bytes, and `zdiff` compares two archives line
+by line. A file that a browser has unpacked is read too, whatever its name.
 """
 
 import gzip
@@ -35,15 +35,16 @@ from .servers import belongs
 from .store import Store
 
 HEADER = "codestress archive"
-"""Field of the first line that gives the format's number."""
+"""Field of the first line that holds the format's number."""
 FORMAT = 2
 NO_ARCHIVE = f"no archive in format {FORMAT}; `codestress archive export` writes one from the store"
 LONGEST_LINE = 100_000_000
-"""Longest row, in bytes: the longest response, with each character as an escape."""
+"""Length in bytes that a row must stay below: enough for the longest response with each
+character as an escape."""
 KEYED = ("revision", "prompt", "sample", "attempt")
-"""Fields of a request that, with its model, make its key."""
+"""Fields of a request from which, with its model, the request's key is made."""
 Content = dict[str, Any]
-"""A request's content by field, with one hash in place of all messages."""
+"""Dict from field to value for a request's content; one hash replaces the messages."""
 _imported: set[tuple[Path, Path]] = set()
 """Archives that this process has imported, each with the store's path."""
 
@@ -58,17 +59,17 @@ class Row(BaseModel):
     """The model's name in the registry."""
     asked: Content
     text: InstanceOf[str]
-    """The completion. It may hold lone surrogates, which pydantic's own string
-    type refuses."""
+    """The completion. It may hold lone surrogates, which pydantic's own string type
+    refuses."""
     finish_reason: FinishReason
     usage: tuple[int | None, int | None, int | None, int | None]
-    """Tokens of the prompt, the completion and the reasoning, and of the part of the
-    prompt that came from a cache; None where unknown."""
+    """Numbers of tokens: of the prompt, of the completion, of the reasoning, and of the
+    part of the prompt that came from a cache. None if unknown."""
     seconds: float = Field(ge=0, allow_inf_nan=False)
     answered_by: str
     answered_at: str
     server: str = ""
-    """Address of the server that answered; empty where none did or it is unknown."""
+    """Address of the server that answered; empty if no server did or it is unknown."""
 
     @property
     def response(self) -> Response:
@@ -77,14 +78,17 @@ class Row(BaseModel):
 
 
 COPIED = [*Row.model_fields][3:]
-"""Fields that a row and its response have in common, in the row's order: all but the
-request's."""
+"""Fields that a row and its response have in common, in the row's order: all fields
+except those of the request."""
 
 
 def asked_of(request: Request) -> Content:
-    """Return a request's content by field: `id` (the model), `revision`, `messages` (one
-    hash of all), `prefill`, the sampling settings, `sample`, `attempt` and `prompt` (the
-    prompt's digest)."""
+    """Return a dict from field to value for a request's content.
+
+    The fields are `id` (the model), `revision`, `messages` (one hash for all),
+    `prefill`, the sampling settings, `sample`, `attempt` and `prompt` (the prompt's
+    digest).
+    """
     prompt = request.prompt
     messages = [[message.role, message.content] for message in prompt.messages]
     return {
@@ -108,11 +112,11 @@ def key_of(content: Content) -> str:
 def write_archive(
     path: Path, answered: Iterable[tuple[ModelEntry, Request, Response]]
 ) -> int:
-    """Write an archive of requests and their responses, each with the model's registry
-    row, and return its number of responses.
+    """Write an archive of requests and their responses, and return its number of
+    responses.
 
-    Each key is written once, with its first response. The file is written whole or not at
-    all.
+    Each request also comes with its model's registry row. Each key is written once,
+    with its first response. The file is written whole or not at all.
     """
     lines: dict[str, bytes] = {}
     for entry, request, response in answered:
@@ -122,7 +126,7 @@ def write_archive(
         for name in COPIED:
             row[name] = getattr(response, name)
         row["usage"] = astuple(response.usage)
-        # Packed: all rows stand in memory until they are sorted.
+        # Compressed: all rows stay in memory until they are sorted.
         lines[request.key] = zlib.compress(json_line(row))
     content = BytesIO()
     with gzip.GzipFile("", "wb", fileobj=content, mtime=0) as packed:
@@ -138,11 +142,12 @@ def json_line(content: Mapping[str, Any]) -> bytes:
 
 
 def read_archive(path: Path) -> Iterator[Row]:
-    """Yield the rows of an archive after checking each: its form, the order of keys, and
+    """Yield the rows of an archive, each after checks: its form, the order of keys, and
     that its key is the hash of its request.
 
-    Raises `ArchiveError`, with the line, where a check fails or the file cannot be read,
-    and after the last row where the header promises another number of rows.
+    Raises `ArchiveError`, with the line, if a check fails or the file cannot be read.
+    Raises `ArchiveError` after the last row if the header promises another number of
+    rows.
     """
     name = shown(path)
     number = 1
@@ -179,7 +184,8 @@ def read_archive(path: Path) -> Iterator[Row]:
 
 
 def fault_in(error: ValueError) -> str:
-    """Return the words of an error; of pydantic's, the first field and its fault."""
+    """Return the message of an error; for an error of pydantic, the first faulty field
+    and its fault."""
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False)[0]
@@ -190,12 +196,13 @@ def fault_in(error: ValueError) -> str:
 def import_archive(
     path: Path, store: Path, models: Mapping[str, ModelEntry]
 ) -> tuple[int, int]:
-    """Copy an archive's responses into a store, after checking all, and return their
-    number and how many of them were new. A stored response is never replaced.
+    """Copy an archive's responses into a store, after checking all of them; return
+    their number, and how many were new to the store.
 
-    `models` is the registry. Raises `ArchiveError` for an invalid archive, and
-    `EngineError` where archive or store have responses from another server than the
-    model's registry row names; models without a row are not checked.
+    A stored response is never replaced. `models` is the registry. Raises `ArchiveError`
+    for an invalid archive. Raises `EngineError` if the archive or the store has
+    responses from another server than the model's registry row names; models without a
+    row are not checked.
     """
     keys = defaultdict(list)
     for row in read_archive(path):
@@ -214,8 +221,11 @@ def import_archive(
 
 
 def import_known(entries: Iterable[ModelEntry], store: Path) -> None:
-    """Copy the archives that registry rows name by their field `archive` into a store,
-    each once in a process. Raises as `import_archive` does."""
+    """Copy into a store the archives that registry rows name in their field `archive`,
+    each once per process.
+
+    Raises as `import_archive` does.
+    """
     models = {entry.name: entry for entry in entries}
     for entry in models.values():
         if entry.archive and (entry.archive, store) not in _imported:

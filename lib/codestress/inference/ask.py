@@ -1,5 +1,5 @@
-"""`ask`: sends the requests that the store lacks and stores every response, without
-scoring it."""
+"""Sending of requests: `ask` sends the requests that the store lacks and stores every
+response, without scoring it."""
 
 import asyncio
 import itertools
@@ -50,12 +50,12 @@ from .store import Store
 from .trial_replies import Replies, Reply, raise_failures
 
 FAILED = "failed"
-"""Name under which a build's notes (`codestress.notes`) keep failed requests, where
+"""Name under which a build's notes (`codestress.notes`) keep failed requests, if
 failures count as results: the same build does not send them again."""
 DOES_NOT_FIT = "the model has no room for such long prompts"
 LAST_S = 30.0
 """Seconds to wait, after a build's time limit, for the responses to requests that were
-sent before it."""
+sent before the limit."""
 
 
 def ask(
@@ -68,15 +68,14 @@ def ask(
     progress: Progress | None = None,
     budget: Budget | None = None,
 ) -> Replies:
-    """Return the replies of all models, given by name, to all trials, after sending the
-    requests that the store lacks; a response counts only once it is on disk.
+    """Return the replies of the models with these names to all trials, after sending the requests that the store
+    lacks.
 
-    A request that fails for good does not stop the others: then `failures="raise"` ends in
-    `IncompleteError`, and with "count" the replies hold the failures. Raises
-    `EngineError` where no request of a model can succeed, `ParameterError` for an unknown
-    name, `StoreError` for faults of the store, and `BudgetReached` before a request that
-    could cross a limit (default: the environment's). In a budget with a time limit, the
-    replies of trials that were not asked say why instead.
+    A response counts only once it is on disk. A request that fails for good does not stop the other requests. In the
+    end, `failures="raise"` raises `IncompleteError`; with `failures="count"` the replies hold the failures. `budget`
+    defaults to the limits in environment variables. In a budget with a time limit, the replies of trials that were
+    not asked hold the reason. Raises `EngineError` if no request of a model can succeed, `ParameterError` for an
+    unknown name, `StoreError` for faults of the store, and `BudgetReached` before a request that could cross a limit.
     """
     entries = find_models(list(models), load_registry(registry), "run", registry)
     import_known(entries, store)
@@ -110,9 +109,9 @@ async def ask_each(
 ) -> Replies:
     """Ask all models at the same time, and return their replies, failures included.
 
-    `counted`: failures count as results, and the rest of the build remembers them.
-    `last_s`: seconds after the budget's time in which responses may still come. Raises as
-    `ask` does.
+    If `counted`, failures count as results, and the rest of the build remembers them.
+    `last_s` is the number of seconds after the budget's time limit in which responses
+    may still come. Raises as `ask` does.
     """
     shared = Prompts(trials)
     runs = []
@@ -146,33 +145,37 @@ class _ModelRun:
 
     prompts: Prompts
     entry: ModelEntry
-    """The registry row, adapted to the dialects that its server was found to speak."""
+    """The registry row, adapted to the dialects of the protocol that its server was
+    found to speak."""
     store: Store
     progress: Progress
     budget: Budget
     counted: bool
     replies: dict[int, Reply] = field(default_factory=dict)
-    """Replies that came, by the index of their trial."""
+    """Replies that have come, by the index of their trial."""
     requests: int = 0
     stopped: bool = False
     """Whether a limit of the budget was reached."""
     answered: Request | None = None
-    """The last request that was answered."""
+    """The last request that was answered; None before the first."""
     failed_in_a_row: int = 0
     failures: dict[str | int, RequestFailed] = field(default_factory=dict)
-    """By request key: a request fails for all trials that make it. Also by a length of
-    answers, in tokens, that the server does not allow."""
+    """Failures by request key: a request fails for all trials that make it. A
+    `max_tokens` that the server does not allow is a key too, with its failure."""
 
     def __post_init__(self) -> None:
         self.rows: dict[tuple[str, ...], ModelEntry] = {(): self.entry}
-        """Registry row adapted to some dialects, by the names of these dialects."""
+        """Registry rows adapted to some dialects, by the names of these dialects."""
         self.belongs = belongs(self.entry)
         self.server = server_of(self.entry)
         self.locks = WeakValueDictionary[str, asyncio.Lock]()
-        """Locks of requests under way, by key: equal requests are made once."""
+        """Locks of requests in flight, by key: equal requests are sent once."""
 
     async def run(self) -> None:
-        """Fill `replies`. Raises the first error; an `EngineError` has the model's name."""
+        """Fill `replies`.
+
+        Raises the first error; an `EngineError` gets the model's name.
+        """
         try:
             await self.ask_missing()
         except (EngineError, BaseExceptionGroup) as error:
@@ -182,10 +185,11 @@ class _ModelRun:
             raise first from None
 
     async def ask_missing(self) -> None:
-        """Send the requests that the store lacks; the engine is opened only for one.
+        """Send the requests that the store lacks; open the engine only if there is such
+        a request.
 
-        Requests to a server are sorted, so that prompts with the same beginning follow each
-        other; an engine in this process gets them in the order of the trials.
+        Requests to a server are sorted, so that prompts with the same beginning follow
+        each other. An engine in this process gets requests in the order of the trials.
         """
         work = missing = self.missing()
         if not self.entry.local:
@@ -214,8 +218,11 @@ class _ModelRun:
 
     def missing(self) -> Iterator[Step]:
         """Yield the next step of each trial that the store does not answer in full, and
-        note the replies to the others. When the time is over none is yielded, and earlier
-        failures of the build are noted."""
+        note the replies to the other trials.
+
+        When the budget's time is over, no step is yielded, and failures from earlier in
+        the build are noted.
+        """
         for answered, step in looked_up(self.prompts, self.entry, self.store):
             if step is None:
                 self.note(answered[-1][0])
@@ -231,7 +238,8 @@ class _ModelRun:
                 return
 
     async def ask_trial(self, engine: Engine, step: Step) -> None:
-        """Send a trial's request and those that follow it, and note its reply."""
+        """Send a trial's request and the requests that follow it, and note the trial's
+        reply."""
         pending: Step | None = step
         try:
             while pending is not None:
@@ -247,11 +255,12 @@ class _ModelRun:
             self.note(step)
 
     async def respond(self, engine: Engine, step: Step) -> tuple[Step, Response]:
-        """Return a step with its request as it was sent, and the response: the stored one,
-        else a new one, which is on disk before this returns. Equal requests are sent once.
+        """Return a step, with its request as sent, and the response: the stored
+        response if there is one, else a new one.
 
-        Raises `RequestFailed` where the request fails or has failed before, and
-        `BudgetReached` where it could cross a limit.
+        A new response is on disk before this method returns. Equal requests are sent
+        once. Raises `RequestFailed` if the request fails or has failed before, and
+        `BudgetReached` if it could cross a limit.
         """
         request = as_sent(step.request, self.entry)
         key = request.key
@@ -281,8 +290,11 @@ class _ModelRun:
             return replace(step, request=request), response
 
     def failed_before(self, request: Request) -> RequestFailed | None:
-        """Return the failure of a request earlier in this run or, where failures count,
-        in this build."""
+        """Return the failure of a request earlier in this run or, if failures count,
+        earlier in this build.
+
+        None if the request has not failed.
+        """
         longest = request.prompt.sampling.max_tokens
         known = self.failures.get(request.key) or self.failures.get(longest)
         if known is None and self.counted:
@@ -290,8 +302,11 @@ class _ModelRun:
         return known
 
     def note(self, step: Step, failure: RequestFailed | None = None) -> None:
-        """Note the reply to a trial by its last step. Where time is limited, a prompt
-        that is too long for the model counts as not asked."""
+        """Note the reply to a trial, made from the trial's last step.
+
+        If the budget has a time limit, a prompt that is too long for the model counts
+        as not asked.
+        """
         request = step.request
         earlier = tuple(key for key, _ in step.earlier)
         left_out = ""
@@ -309,9 +324,14 @@ class _ModelRun:
         self.replies[step.index] = reply
 
     async def check_server(self, engine: Engine, failure: RequestFailed) -> None:
-        """Raise `EngineError` where too many requests in a row have failed, the last by
-        this failure. Where failures count, the requests may be at fault: the engine first
-        repeats a request that it answered before, and raises nothing if it is answered."""
+        """Raise `EngineError` if too many requests in a row have failed; `failure` is
+        that of the last.
+
+        If failures count, the requests may be at fault. The engine then first repeats a
+        request that it answered before, and nothing is raised if this request is
+        answered. Nothing is checked for a `BatchEngine`, which checks each batch
+        itself.
+        """
         if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(engine, BatchEngine):
             return
         self.failed_in_a_row = 0  # so that one request alone checks the server
@@ -330,8 +350,11 @@ class _ModelRun:
         return f"  {self.entry.name}: {len(self.replies):,} of {total:,} answered\n"
 
     def all_replies(self) -> list[Reply]:
-        """Return the replies in the order of the trials; where the time was limited, a
-        trial without one was not asked."""
+        """Return the replies in the order of the trials.
+
+        A trial without a reply counts as not asked, because a time limit stopped the
+        run.
+        """
         not_asked = Reply("", 0, left_out=self.budget.reached())
         trials = len(self.prompts.trials.items)
         return [self.replies.get(index, not_asked) for index in range(trials)]

@@ -1,10 +1,10 @@
-"""Limits on what one command line may spend: it stops before a request that could cross a
-limit.
+"""Limits on what one command line may spend: the command line stops before a request
+that could cross a limit.
 
-Every request that is sent counts, retries included. The sum is written to a file beside
-the store before a request is sent: a command line that was killed or stopped continues
-from its sum when it is started again. The sum is deleted when the command line ends with
-every request answered, or by `codestress store budget --reset`.
+Every request that is sent counts, retries included. The sum spent is written to a file
+beside the store before a request is sent. A command line that was killed or stopped
+therefore continues from its sum when it is started again. The sum is deleted when the
+command line ends with every request answered, or by `codestress store budget --reset`.
 """
 
 from __future__ import annotations
@@ -39,84 +39,101 @@ from .engines.base import Engine
 from .registry import ModelEntry
 
 FEWEST_CHARACTERS_PER_TOKEN = 2
-"""No tokenizer makes more tokens of code and English than one for two characters."""
+"""Smallest number of characters per token: no tokenizer makes more than one token of
+two characters of code or English."""
 LIMITS = {
     "MAX_REQUESTS": "{:,} of {:,} requests are spent",
     "BUDGET_TOKENS": "{:,} of {:,} tokens are spent, and the next request may take {:,}",
     "BUDGET_USD": "${:.4f} of ${:.2f} are spent, and the next request may take ${:.4f}",
 }
-"""Texts on what was spent of each limit, and what the next request may take, by the limit's
-environment variable, in the order of a `Sum`'s fields."""
+"""Message about each limit, by the limit's environment variable, in the order of a
+`Sum`'s fields.
+
+A message says how much of the limit is spent, and, for tokens and dollars, how much the
+next request may take.
+"""
 SUM = "CODESTRESS_BUDGET_SUM"
-"""Environment variable with the path of the file that keeps a build's sum, for its
-notebooks."""
+"""Environment variable with the path of the file that keeps a build's sum: the build's
+notebooks spend from the same sum."""
 UNTIL = "CODESTRESS_ASK_UNTIL"
-"""Environment variable with the end of a build's time, by `time.monotonic`."""
+"""Environment variable with the end of a build's time, in seconds of `time.monotonic`.
+"""
 SUMS = "budget-*.json"
-"""Pattern of the names of sums' files, after the store's name."""
+"""Pattern of the end of the names of sums' files, which follows the store's name."""
 SUM_BYTES = 200
-"""Length of a sum's file, which every write overwrites in full, so that a reader never
-finds it empty."""
+"""Length of a sum's file in bytes. Every write overwrites the file in full, so that a
+reader never finds it empty."""
 RESET = "codestress store budget --reset"
 RESERVE_PAUSE_S = 0.05
-"""Seconds between two looks at whether requests under way have given back reserves."""
+"""Seconds between two checks of whether requests in flight have released reserved
+amounts."""
 _kept_sums: set[Path] = set()
-"""Files of sums that outlive this process: not all its requests were answered."""
+"""Files of sums that are kept when this process ends, because not all its requests were
+answered."""
 
 
 class BudgetReached(IncompleteError):
-    """The next request could cross a limit; every earlier response is in the store."""
+    """Raised if the next request could cross a limit; every earlier response is in the
+    store."""
 
 
 class Sum(NamedTuple):
-    """Amount that was spent or is reserved."""
+    """Amount that was spent or is reserved: requests, tokens and US dollars."""
 
     requests: float = 0
     tokens: float = 0
     usd: float = 0.0
 
     def plus(self, other: Sum, sign: int = 1) -> Sum:
-        # Rounded, or a sum of dollars would not come back to 0.
+        # Rounded: otherwise a sum of dollars would not come back to 0.
         pairs = zip(self, other, strict=True)
         return Sum(*(round(own + sign * more, 12) for own, more in pairs))
 
 
 @dataclass
 class Budget:
-    """Limits, each None for no limit, and the sum spent. The most that a request can cost
-    is reserved before it is sent, until its real cost is known."""
+    """Limits, each None for no limit, and the sum spent.
+
+    The largest possible cost of a request is reserved before the request is sent, until
+    its real cost is known.
+    """
 
     requests: float | None = None
     tokens: float | None = None
-    """Tokens of prompts and completions together, as the servers count them."""
+    """Limit on the tokens of prompts and completions together, as the servers count
+    them."""
     usd: float | None = None
     file: Path | None = None
-    """File that keeps the sum; None: it is kept in memory alone."""
+    """File that keeps the sum; None if the sum is kept in memory alone."""
     until: float | None = None
-    """Time after which no request is sent, by `time.monotonic`. With an end, every limit
-    is a planned stop: `ask` counts the trials that it left out, and raises nothing."""
+    """Time after which no request is sent, in seconds of `time.monotonic`.
+
+    With a time limit, reaching any limit is a planned stop: `ask` counts the trials
+    that it left out, and raises nothing.
+    """
     spent: Sum = field(default=Sum())
-    """Amount that was spent or is reserved, by other processes that share the file and by
-    earlier attempts of the command line too."""
+    """Amount that was spent or is reserved, including that of other processes that
+    share the file and of earlier attempts of the command line."""
     refused: Sum = field(default=Sum())
-    """Most that the last request could cost that a limit stopped."""
+    """Largest possible cost of the last request that a limit stopped."""
     under_way: int = 0
-    """Number of requests for which this process has reserved an amount."""
+    """Number of this process's requests that have a reserved amount."""
 
     @classmethod
     def from_environment(cls, store: Path = STORE) -> Budget:
-        """Return a budget with the limits BUDGET_USD, BUDGET_TOKENS and MAX_REQUESTS;
-        unset or empty means no limit. An end set by `minutes_from_now` holds too.
+        """Return a budget with the limits in the environment variables BUDGET_USD,
+        BUDGET_TOKENS and MAX_REQUESTS; unset or empty means no limit.
 
-        With one of the three, a file beside the store keeps the sum. Raises
-        `ParameterError` for a value that is no number from 0 on.
+        A time limit set by `minutes_from_now` holds too. If one of the three is set, a
+        file keeps the sum: the one that the variable `SUM` names, else one beside the
+        store. Raises `ParameterError` if a value is not a number of at least 0.
         """
         requests, tokens, usd = map(limit_of, LIMITS)
         budget = cls(requests, tokens, usd)
         if budget.limited and SUM in os.environ:
             budget.file = Path(os.environ[SUM])
         elif budget.limited:
-            # A command line with other arguments has another file.
+            # Command lines with different arguments have different files.
             line = "\n".join([Path(sys.argv[0]).name, *sys.argv[1:]])
             budget.file = store.with_name(
                 f".{store.name}.budget-{hash_of(line, 8)}.json"
@@ -128,7 +145,7 @@ class Budget:
 
     @property
     def limits(self) -> tuple[float | None, ...]:
-        """The limits of a `Sum`, in the order of its fields."""
+        """The limits on requests, tokens and dollars, in the order of a `Sum`'s fields."""
         return self.requests, self.tokens, self.usd
 
     @property
@@ -143,12 +160,13 @@ class Budget:
     async def answer(
         self, engine: Engine, entry: ModelEntry, request: Request
     ) -> Response:
-        """Return the engine's response, and pay for it at the price in the registry row.
+        """Return the engine's response, and pay for it at the price in the registry
+        row.
 
-        An engine that may send several requests for one answer has a `budget`, and pays
-        for each. A request that an earlier run paid (`Engine.submitted`) costs nothing.
-        Raises `BudgetReached` where the request could cross a limit, and what the engine
-        raises.
+        An engine that may send several requests for one answer has an attribute
+        `budget`, and pays for each request itself. A request that an earlier run paid
+        (`Engine.submitted`) costs nothing. Raises `BudgetReached` if the request could
+        cross a limit, and any error of the engine.
         """
         if hasattr(engine, "budget"):
             engine.budget = self
@@ -164,11 +182,13 @@ class Budget:
     async def paying(
         self, entry: ModelEntry, tokens: tuple[int, int]
     ) -> AsyncIterator[list[Sum]]:
-        """Reserve the most that one request can cost, by the most tokens of its prompt and
-        completion; the caller appends its real cost to the list, else the most is paid.
+        """Reserve the largest possible cost of one request; `tokens` has the upper
+        bounds of its prompt's and completion's tokens.
 
-        Where the request could cross a limit, waits until requests under way give back
-        reserves; `BudgetReached` where none is under way.
+        The caller appends the real cost to the list; otherwise the largest cost is
+        paid. If the request could cross a limit, wait until requests in flight release
+        reserved amounts. Raises `BudgetReached` if this process has no request in
+        flight.
         """
         most = one_request(entry, *tokens)
         while not self.set_aside(most):
@@ -184,8 +204,8 @@ class Budget:
             self.count(most, costs[-1])
 
     def set_aside(self, amount: Sum) -> bool:
-        """Reserve an amount; False, with nothing reserved, where it could cross a limit
-        or the time is over."""
+        """Reserve an amount and return True; return False, with nothing reserved, if
+        the amount could cross a limit or the time is over."""
         if self.over:
             return False
         with self._counting():
@@ -205,8 +225,11 @@ class Budget:
 
     @contextmanager
     def _counting(self) -> Iterator[None]:
-        """Read the sum from its file, and write it back when it has changed; no other
-        process counts meanwhile. A process that is killed leaves the larger sum."""
+        """Read the sum from its file, and write it back if the context has changed it.
+
+        No other process uses the file in the meantime. A process that is killed leaves
+        the larger sum.
+        """
         if self.file is None:
             yield
             return
@@ -226,11 +249,12 @@ class Budget:
             _kept_sums.add(self.file)
 
     def shared(self) -> AbstractContextManager[None]:
-        """Return a context whose new child processes spend from this budget's sum."""
+        """Return a context manager; child processes started in the context spend from
+        this budget's sum."""
         return exported(SUM, str(self.file)) if self.file else nullcontext()
 
     def check(self, entry: ModelEntry) -> None:
-        """Raise `EngineError` where dollars are limited and the model of a registry row
+        """Raise `EngineError` if dollars are limited and the model of a registry row
         needs a key and has no price."""
         if self.usd is not None and entry.price is None and entry.needs_key:
             raise EngineError(
@@ -240,7 +264,8 @@ class Budget:
             )
 
     def reached(self) -> str:
-        """Return how much of each limit was spent, or that the time is over."""
+        """Return a message that says how much of each limit was spent, or that the time
+        is over."""
         if self.over:
             return "the build's minutes are over"
         parts = []
@@ -253,9 +278,13 @@ class Budget:
 
 
 def limit_of(name: str) -> float | None:
-    """Return the limit in an environment variable; None where it is unset or empty."""
+    """Return the limit in an environment variable; None if the variable is unset or
+    empty.
+
+    Raises `ParameterError` if the value is not a number of at least 0.
+    """
     setting = os.environ.get(name, "")
-    # A comma between thousands alone: 0,5 is no 5 dollars.
+    # Only a comma between thousands is removed: 0,5 does not mean 5 dollars.
     text = re.sub(r"(?<!\b0)\b,(?=\d{3}\b)", "", setting).strip()
     if not text:
         return None
@@ -270,21 +299,29 @@ def limit_of(name: str) -> float | None:
 
 
 def minutes_from_now(minutes: float | None) -> AbstractContextManager[None]:
-    """Return a context in which every `Budget.from_environment`, of this process and of
-    those that it starts, has a time limit, `minutes` from now; None: no time limit."""
+    """Return a context manager in which every new `Budget.from_environment` has a time
+    limit, `minutes` from now.
+
+    The limit also holds in the processes that this process starts. None means no time
+    limit.
+    """
     if minutes is None:
         return nullcontext()
     return exported(UNTIL, str(time.monotonic() + 60 * minutes))
 
 
 def forget_sum(file: Path, process: int) -> None:
-    """Delete a sum at the end of the process that made it, unless it is to be kept."""
+    """Delete a sum's file at the end of the process that made it, unless the sum is to
+    be kept."""
     if file not in _kept_sums and os.getpid() == process:
         file.unlink(missing_ok=True)
 
 
 def read_sum(path: Path, content: bytes) -> Sum:
-    """Return the sum that a file holds; an empty file holds 0."""
+    """Return the sum in the content of a file; an empty file means 0.
+
+    Raises `ParameterError`, which names `path`, if the content is not a sum.
+    """
     try:
         requests, tokens, usd = parse_json(content or b"[0, 0, 0.0]")
         return Sum(int(requests), int(tokens), float(usd))
@@ -295,10 +332,11 @@ def read_sum(path: Path, content: bytes) -> Sum:
 
 
 def most_tokens(request: Request, text: str = "") -> tuple[int, int]:
-    """Return the largest possible numbers of tokens of a request's prompt and completion.
+    """Return the largest possible numbers of tokens of a request's prompt and
+    completion.
 
-    The first follows from the characters of the prompt, or of `text` where it has more: the
-    prompt as a chat template renders it.
+    The first number follows from the characters of the prompt or, if it has more, of
+    `text`: the prompt as a chat template renders it.
     """
     prompt = request.prompt
     characters = max(prompt.characters + len(prompt.prefill), len(text))
@@ -306,8 +344,12 @@ def most_tokens(request: Request, text: str = "") -> tuple[int, int]:
 
 
 def spent_on(entry: ModelEntry, usage: Usage, most: tuple[int, int]) -> Sum:
-    """Return the `Sum` that one request spent, by the server's counts of tokens (`usage`).
-    A negative count is 0, and a missing one the upper bound in `most` (`most_tokens`)."""
+    """Return the `Sum` that one request spent, from the server's counts of tokens
+    (`usage`).
+
+    A negative count is read as 0, and a missing count as the upper bound in `most` (see
+    `most_tokens`).
+    """
     counts = usage.prompt_tokens, usage.completion_tokens
     pairs = zip(counts, most, strict=True)
     tokens = [top if count is None else max(0, count) for count, top in pairs]
@@ -321,8 +363,10 @@ def one_request(entry: ModelEntry, prompt_tokens: int, answer_tokens: int) -> Su
 
 
 def cost(entry: ModelEntry, prompt_tokens: float, answer_tokens: float) -> float:
-    """Return the price of tokens in US dollars, by the model's registry row; half in batch
-    mode, 0 where the row has no price."""
+    """Return the price of tokens in US dollars, from the model's registry row.
+
+    The price is halved in batch mode, and is 0 if the row has no price.
+    """
     if entry.price is None:
         return 0.0
     share = 0.5 if entry.engine == "openai_batch" else 1.0

@@ -9,16 +9,19 @@ Result = TypeVar("Result")
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Runs `coroutine` to its end and returns its result or raises its error; runs in a separate
-    thread where an event loop is running already (a notebook's kernel)."""
+    """Run `coroutine` to its end, and return its result or raise its error.
+
+    The coroutine runs in a separate thread if an event loop is running already (a
+    notebook's kernel).
+    """
     try:
         outer = asyncio.current_task()
     except RuntimeError:
         return asyncio.run(coroutine)
 
-    from anyio.from_thread import start_blocking_portal  # few need it, and it is large
+    from anyio.from_thread import start_blocking_portal  # large, and rarely needed
 
-    # An error in here, such as Ctrl-C, cancels the coroutine and waits for its end.
+    # An error in this block, such as Ctrl-C, cancels the coroutine and waits for its end.
     with start_blocking_portal() as portal:
         outcome: Future[Result] = portal.start_task_soon(lambda: coroutine)
         while not wait([outcome], 0.2).done:
@@ -29,8 +32,8 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 def first_error(group: BaseException) -> BaseException:
-    """Returns the first error inside `group`, an exception group that may hold others; an error
-    that is no group is returned itself."""
+    """Return the first error inside `group`, an exception group that may hold other
+    groups; an error that is not a group is returned unchanged."""
     while isinstance(group, BaseExceptionGroup):
         group = group.exceptions[0]
     return group

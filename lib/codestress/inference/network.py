@@ -1,8 +1,10 @@
-"""Connections to servers: the address that a person typed, the proxy and the certificates from the
-environment, and the key, which messages, logs and completions do not show.
+"""Connections to servers: the address that a person typed, the proxy and certificates
+from environment variables, and the key.
 
-A server on this machine is asked directly, any other through the proxy and with the certificates
-that the environment names. A name or password in ~/.netrc is sent to no server.
+The key does not appear in messages, logs and completions. A server on this machine is
+asked directly; any other server is asked through the proxy and with the certificates
+that environment variables name. A name or password in ~/.netrc is not sent to any
+server.
 """
 
 import logging
@@ -35,40 +37,49 @@ LOADING = re.compile(
 ENDPOINT = re.compile(
     r"/(chat/completions|completions|responses|embeddings|models(/[^/]+)?|api/(chat|generate|tags)|health|docs)$"
 )
-"""Regular expression for the paths that people copy with an address."""
+"""Regular expression for the paths of endpoints that people copy together with an
+address."""
 AROUND = " \t\r\n\"'`<>“”„‘’«»"
-"""Characters that people copy around an address."""
+"""Characters around an address that people copy with it."""
 
 SHOWN = "[key]"
 SHORTEST = 6
-"""Smallest number of characters of a key that is replaced in answers; of a key of letters alone,
-twice as many. A shorter key may be an ordinary word of the answer."""
+"""Minimum number of characters of a key that is replaced in answers; twice as many if
+the key has letters alone. A shorter key may be an ordinary word of the answer."""
 SHOWN_CHARACTERS = 300
 """Maximum number of characters of a server's text in a message."""
 LIBRARIES = ("openai", "httpx2", "httpcore2", "httpcore2.http11", "httpcore2.proxy")
-"""HTTP libraries, whose logs hold headers, and the loggers of modules that are imported with the
-first request alone."""
+"""HTTP libraries, whose logs hold headers, and the loggers of their modules that are
+only imported with the first request."""
 
 
 def base_of(typed: str) -> str:
-    """Returns the address of a server from the text `typed`, which a person typed or pasted: without
-    quotation marks and spaces around it, an endpoint's path and a query, with the host in small
-    letters. Raises `ValueError` where `typed` is no address."""
+    """Return the address of a server, read from the text `typed` that a person typed or
+    pasted.
+
+    Quotation marks and spaces around the address, an endpoint's path and a query are
+    removed, and the host is in small letters. Raises `ValueError` if `typed` is not an
+    address.
+    """
     url = re.split("[?#]", str(HttpUrl(typed.strip(AROUND))))[0].rstrip("/")
     scheme, _, place = url.partition("://")
     return f"{scheme}://{ENDPOINT.sub('', place).rstrip('/')}"
 
 
 def is_openai(url: str) -> bool:
-    """Whether `url` is OpenAI's own address: settings for OpenAI are sent to no other server."""
+    """Return whether `url` is OpenAI's own address: settings for OpenAI are not sent to
+    any other server."""
     parts = urlsplit(url)
     return parts.scheme == "https" and f".{parts.hostname}".endswith(".api.openai.com")
 
 
 @contextmanager
 def only_for_openai(url: str) -> Iterator[None]:
-    """Context in which the variables OPENAI_… are hidden, unless `url` is OpenAI's own address: its
-    client sends their values, and headers that they name, to any server."""
+    """Return a context manager that hides the environment variables OPENAI_… unless
+    `url` is OpenAI's own address.
+
+    OpenAI's client would send their values, and headers that they name, to any server.
+    """
     names = [name for name in os.environ if name.startswith("OPENAI_")]
     if is_openai(url):
         names = []
@@ -94,8 +105,11 @@ def _is_local(host: str) -> bool:
 
 
 def proxy_of(url: str) -> tuple[str, str]:
-    """Returns the proxy through which the server at `url` is asked, as a pair: the name of the
-    environment variable, and its value; both empty where the server is asked directly."""
+    """Return the proxy through which the server at `url` is asked: the name of the
+    environment variable, and its value.
+
+    The name and the value are empty if the server is asked directly.
+    """
     # Imported late: it takes a hundredth of a second.
     from urllib.request import getproxies, proxy_bypass
 
@@ -115,8 +129,11 @@ def proxy_of(url: str) -> tuple[str, str]:
 
 
 def _names(entry: str, host: str) -> bool:
-    """Whether `entry` of NO_PROXY names `host`: all hosts, a range of addresses, or a name, with
-    those below it."""
+    """Return whether `entry` of NO_PROXY covers `host`.
+
+    The entry may be `*` (all hosts), a range of addresses, or a name, which also covers
+    the names below it.
+    """
     with suppress(ValueError):
         return ip_address(host) in ip_network(entry.strip("[]"), strict=False)
     name = entry.lstrip("*.").lower()
@@ -124,16 +141,22 @@ def _names(entry: str, host: str) -> bool:
 
 
 def through(url: str) -> str:
-    """Returns words that follow the address `url` in a message: the proxy through which its server is
-    asked; empty where the server is asked directly."""
+    """Return the words that follow the address `url` in a message: the proxy through
+    which its server is asked.
+
+    Empty if the server is asked directly.
+    """
     variable, _ = proxy_of(url)
     return f" (through the proxy of {variable})" if variable else ""
 
 
 def connection(url: str) -> dict[str, Any]:
-    """Returns the arguments with which an HTTP client of httpx2 asks the server at `url`. Raises
-    `EngineError` where a proxy or certificates that the request needs cannot be used; the message
-    names their environment variable."""
+    """Return the arguments with which an HTTP client of httpx2 asks the server at
+    `url`.
+
+    Raises `EngineError`, which names the environment variable, if a proxy or
+    certificates that the request needs cannot be used.
+    """
     import httpx2
 
     variable, value = proxy_of(url)
@@ -177,9 +200,11 @@ def _certificates() -> ssl.SSLContext:
 
 
 class Secret:
-    """A server's key. The methods replace it by "[key]" in texts; in all later log records of the
-    HTTP libraries (`LIBRARIES`) it is replaced too. An encoded form of the key (hexadecimal, Base64)
-    is not found."""
+    """A server's key, with methods that replace the key by "[key]" in texts.
+
+    The key is also replaced in all later log records of the HTTP libraries
+    (`LIBRARIES`). An encoded form of the key (hexadecimal, Base64) is not found.
+    """
 
     def __init__(self, key: str) -> None:
         # JSON, and what Python prints, have backslashes before some characters.
@@ -192,18 +217,18 @@ class Secret:
                 logging.getLogger(name).addFilter(self._cleaned)
 
     def out_of(self, text: str) -> str:
-        """Returns the completion `text` with the key replaced by "[key]", unless the key is so short
-        that it may be a word of the completion (see `SHORTEST`)."""
+        """Return the completion `text` with the key replaced by "[key]", unless the key
+        is so short that it may be a word of the completion (see `SHORTEST`)."""
         return text if self._is_word else self.out_of_message(text)
 
     def out_of_message(self, text: str) -> str:
-        """Returns `text`, a part of a message, with the key replaced by "[key]", however short the key
-        is."""
+        """Return `text`, a part of a message, with the key replaced by "[key]", even if
+        the key is short."""
         return self._pattern.sub(SHOWN, text)
 
     def quote(self, words: str | bytes) -> str:
-        """Returns the server's text `words` on one line: printable, cut to `SHOWN_CHARACTERS`, and
-        with the key replaced."""
+        """Return the server's text `words` on one line: printable, cut to
+        `SHOWN_CHARACTERS`, and with the key replaced."""
         if isinstance(words, bytes):
             words = words.decode("utf-8", "replace")
         words = self.out_of_message(words)
@@ -224,7 +249,8 @@ class Secret:
 
 
 class Patience:
-    """Waits for a server that is loading its model, up to `LOADING_S` seconds in all."""
+    """Rule for asking again a server that is loading its model: for `LOADING_S` seconds
+    after its first reply that says so."""
 
     def __init__(self, who: str, secret: Secret) -> None:
         self._who = who
@@ -232,9 +258,12 @@ class Patience:
         self._until = 0.0
 
     def asks_again(self, status: int, content: bytes) -> bool:
-        """Whether a request is to be sent again after `PAUSE_S` seconds, because the server's reply,
-        with the HTTP `status` and `content`, says that it is loading its model. The first such reply
-        is reported on the console."""
+        """Return whether a request is to be sent again after `PAUSE_S` seconds, because
+        the server is loading its model.
+
+        The server's reply, with the HTTP `status` and `content`, says so. The first
+        such reply is reported on the console.
+        """
         if status != 503:
             return False
         words = self._secret.quote(content)

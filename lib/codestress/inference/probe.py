@@ -1,4 +1,5 @@
-"""The probe at a run's start: a short question to a model that a URL or a function names.
+"""The probe at a run's start: a short question to a model that a URL or a function
+names.
 
 The store keeps the response like any other, under a key with the row's revision.
 """
@@ -33,7 +34,8 @@ CALLED = (
     "(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), "
     "messages being dictionaries of role and content, and returns the answer's text."
 )
-"""End of a sentence that begins with a function's name: how the kit calls the function."""
+"""End of a sentence that begins with a function's name: how the kit calls the function.
+"""
 QUESTION = (
     Message("system", "Answer in few words."),
     Message("user", "Count from 1 to 3."),
@@ -41,13 +43,12 @@ QUESTION = (
 
 
 def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
-    """Returns the name of the registry row for `model`, given by name, by URL or as
-    FILE.py:FUNCTION.
+    """Return the name of the registry row for `model`: a name, a URL, or a function as FILE.py:FUNCTION.
 
-    Rows made from a URL or a function are written to the file `SERVED`; for a URL, `model_id` and
-    `key_env` are those of `served_at`. With `ask` a short request tries the model first. Raises
-    `ParameterError` for a name without a row, a bad URL or id, and where another model's row has
-    the name, and `EngineError` where the server or, with `ask`, the model does not answer.
+    A row made from a URL or a function is written to the file `SERVED`; for a URL, `model_id` and `key_env` are those
+    of `served_at`. With `ask`, a short request tries the model first. Raises `ParameterError` for a name without a
+    row, for a bad URL or id, and if another model's row has the name. Raises `EngineError` if the server does not
+    answer. With `ask`, raises `EngineError` if the model does not answer, and `BudgetReached` at a limit.
     """
     rows = load_registry()
     if ".py:" in model and "://" not in model:
@@ -83,13 +84,17 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
 
 
 def _place(entry: ModelEntry) -> object:
-    """Returns the address or the function that answers for the registry row `entry`."""
+    """Return the address or the function that answers for the registry row `entry`."""
     return entry.settings.get("base_url") or entry.settings.get("function")
 
 
 def _other_spelling(entry: ModelEntry, rows: dict[str, ModelEntry]) -> str:
-    """Returns the address, spelled in another way, at which `rows` have the model of the registry row
-    `entry`, so that its answers are not paid twice; empty where they have none, or the row itself."""
+    """Return another spelling of the address of the registry row `entry` at which
+    `rows` have the same model.
+
+    The answers from there are thus not paid twice. Empty if `rows` have no such row, or
+    have a row with the name of `entry`.
+    """
     model = entry.id, server_of(entry)
     for row in [] if entry.name in rows else rows.values():
         at, _, address = row.revision.partition(" ")
@@ -99,11 +104,12 @@ def _other_spelling(entry: ModelEntry, rows: dict[str, ModelEntry]) -> str:
 
 
 def checked(entry: ModelEntry) -> ModelEntry:
-    """Tries the model of the registry row `entry` with one short request and returns the row,
-    adapted to the dialect in which its server answers; where the server does not continue a begun
-    answer, a copy with the setting `prefill` "none", tried again.
+    """Try the model of the registry row `entry` with one short request, and return the
+    row, adapted to the server's dialect.
 
-    Raises `EngineError` where the model does not answer, and `BudgetReached` at a limit.
+    If the server does not continue a begun answer, return a copy with the setting
+    `prefill` "none", tried again. Raises `EngineError` if the model does not answer,
+    and `BudgetReached` at a limit.
     """
     settings = entry.settings
     if settings.get("prefill", "none") != "none":
@@ -115,8 +121,12 @@ def checked(entry: ModelEntry) -> ModelEntry:
 
 
 def _tried(entry: ModelEntry, prefill: str) -> ModelEntry:
-    """Returns the registry row `entry`, adapted to the dialect in which the server answered one
-    short request with a system message and the begun answer `prefill`, now or before."""
+    """Return the registry row `entry`, adapted to the dialect in which the server
+    answers one short request, now or earlier.
+
+    The request has a system message and the begun answer `prefill`. Raises
+    `EngineError` if it fails, and `BudgetReached` if a limit stops it.
+    """
     prompt = Prompt(QUESTION, Sampling(max_tokens=16), prefill)
     trials = Trials([Trial("probe", {})], lambda _: prompt, {})
     progress = Progress(1, "probe", silent=True)

@@ -1,4 +1,4 @@
-"""Progress of a run: answers, rate, failures, time left."""
+"""Progress of a run: answers, rate, failures, and time left."""
 
 import io
 import os
@@ -11,7 +11,7 @@ from tqdm.auto import tqdm
 LOG_S = 10.0
 """Seconds between two lines of progress in a file."""
 QUIET_S = 0.5
-"""Seconds in which a short run shows no progress."""
+"""Seconds at the start of a run in which no progress is shown."""
 
 
 def in_minutes(seconds: float) -> str:
@@ -21,9 +21,11 @@ def in_minutes(seconds: float) -> str:
 
 
 class Progress(tqdm):  # type: ignore[type-arg]
-    """Progress over the answers of a run, stored ones included: a bar on a terminal or in
-    JupyterLab, whole lines in a file or a pipe, nothing within a build's notebooks or
-    where `silent`."""
+    """Progress over the answers of a run, stored ones included.
+
+    The progress is a bar on a terminal or in JupyterLab, whole lines in a file or a
+    pipe, and nothing within a build's notebooks or if `silent`.
+    """
 
     def __init__(
         self,
@@ -35,16 +37,17 @@ class Progress(tqdm):  # type: ignore[type-arg]
     ) -> None:
         self.label = label
         self.until = until
-        """End of a limited time (monotonic seconds)."""
+        """End of a limited time, in seconds of `time.monotonic`; None without a limit.
+        """
         self.failed = 0
         self._words = ""
-        # JupyterLab's standard error is of another type, and shows a widget.
+        # In JupyterLab, standard error is of another type, and the bar is a widget.
         self._log = isinstance(sys.stderr, io.TextIOWrapper) and not sys.stderr.isatty()
         self._began = time.monotonic()
         self._next = self._began + QUIET_S
         """Time from which on the next line may be written to a file."""
-        # A build has asked before it executes a notebook: there a bar would only be noise
-        # in the result, and the explorers' pages would keep its place when it is gone.
+        # A build asks before it executes a notebook. A bar in the notebook would only be
+        # noise in the result, and the explorers' pages would keep an empty place for it.
         hidden = {"CODESTRESS_STAGING", "TQDM_DISABLE"} & os.environ.keys()
         super().__init__(
             total=total,
@@ -66,7 +69,7 @@ class Progress(tqdm):  # type: ignore[type-arg]
         self.close()
 
     def display(self, *args: Any, **options: Any) -> Any:
-        """Draw the bar, or, where progress goes to a file, write a line if the last one is
+        """Draw the bar; if progress goes to a file, write a line if the last line is
         `LOG_S` seconds old."""
         left = ""
         if self.until is not None:
@@ -91,6 +94,6 @@ class Progress(tqdm):  # type: ignore[type-arg]
         self.total = (self.total or 0) - answers
 
     def beside(self, words: str) -> None:
-        """Show words behind the label, in place of earlier ones, when the bar is next
+        """Show words after the label, in place of earlier words, when the bar is next
         drawn."""
         self._words = f", {words}"

@@ -1,4 +1,5 @@
-"""The model registry, params/models.yaml: one row per model; a new model is a row, a new engine a module."""
+"""The model registry, params/models.yaml: one row per model. A new model is a row; a
+new engine is a module."""
 
 import importlib
 from functools import cached_property
@@ -15,24 +16,27 @@ from codestress.validation import Strict, check, nearest, read_yaml
 
 REGISTRY = PARAMS / "models.yaml"
 SERVED = OUTPUTS / "models.yaml"
-"""File of registry rows for models that a command line named by their URL, and of copies of rows
-that were adapted to their server's dialect. `load_registry` adds the former, and uses a copy as long
-as the registry's own row has not changed since."""
+"""File of registry rows for models that a command line named by a URL or a function,
+and of copies of rows that were adapted to their server's dialect.
+
+`load_registry` adds the rows, and uses a copy as long as the registry's own row has not
+changed since the copy was made.
+"""
 
 ENGINES = {
     name: f"codestress.inference.engines.{name}"
     for name in ("function", "openai", "interpreter", "openai_batch", "vllm", "ray")
 }
 ENGINES |= {name: f"codestress.{name}.engine" for name in ("simulated", "nano")}
-"""Module of each engine, by the engine's name in `ModelEntry.engine`; it is imported only when a
-model needs it."""
+"""Module of each engine, by the engine's name in `ModelEntry.engine`; a module is
+imported only when a model needs it."""
 LOCAL = ("simulated", "interpreter", "function", "nano")
 """Names of the engines that answer in this process, at no cost."""
 
 
 class Price(Strict):
-    """A model's prices in US dollars per million tokens, `input` for prompts and `output` for
-    completions, as listed on `date`."""
+    """A model's prices in US dollars per million tokens, `input` for prompts and
+    `output` for completions, as listed on `date`."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -40,8 +44,8 @@ class Price(Strict):
 
 
 class ModelEntry(Strict):
-    """A model: one row of the registry, with the engine that answers for it and the engine's
-    settings."""
+    """A model: one row of the registry, with the engine that answers for it and the
+    engine's settings."""
 
     name: str
     """The model's name in the registry, which figures show."""
@@ -52,10 +56,11 @@ class ModelEntry(Strict):
     """Revision of the weights or dated version; part of every request's key."""
     description: str = ""
     context: int | None = Field(default=None, gt=0)
-    """Largest context, in the model's tokens."""
+    """Largest context, in the model's tokens; None if unknown."""
     max_tokens: int = Field(default=0, ge=0)
-    """Smallest limit of tokens for a completion, thoughts included: a smaller limit of an artefact
-    is raised to it. 0 for a model that does not think before it answers."""
+    """Smallest `max_tokens` of the model's completions, thoughts included: a smaller
+    limit of an artefact is raised to it. 0 for a model that does not think before it
+    answers."""
     licence: str = ""
     architecture: dict[str, str | int | float] = {}
     price: Price | None = None
@@ -64,11 +69,15 @@ class ModelEntry(Strict):
     settings: dict[str, Any] = {}
     """Settings of the model's engine, validated by the engine's own `Settings`."""
     adapted: dict[str, str] = {}
-    """Sentences on the dialects to which requests are adapted, by the dialect's name: the kit writes
-    them, for manifests. The settings that a dialect changes are in `settings`."""
+    """Sentences on the dialects of the protocol to which the model's requests are
+    adapted, by the dialect's name.
+
+    The kit writes the sentences, for manifests. The settings that a dialect changes are
+    in `settings`.
+    """
     archive: Path | None = Field(default=None, strict=False, exclude=True)
-    """Archive of known responses, which are not asked for again: a path relative to the registry's
-    folder."""
+    """Archive of known responses, which are not asked for again: a path relative to the
+    registry's folder."""
 
     @property
     def simulated(self) -> bool:
@@ -76,14 +85,14 @@ class ModelEntry(Strict):
 
     @property
     def local(self) -> bool:
-        """Whether the model's engine answers in this process, so that answers cost neither money
-        nor a server's time."""
+        """Whether the model's engine answers in this process, so that answers cost
+        neither money nor a server's time."""
         return self.engine in LOCAL
 
     @property
     def needs_key(self) -> bool:
-        """Whether the model's server asks for a key, so that somebody pays for its answers: its
-        engine is `openai` or `openai_batch`, and a key is sent."""
+        """Whether the model's server gets a key, so that somebody pays for its answers:
+        its engine is `openai` or `openai_batch`, and a key is sent."""
         if not self.engine.startswith("openai"):
             return False
         settings = engine_module(self.engine).Settings.model_validate(self.settings)
@@ -91,8 +100,12 @@ class ModelEntry(Strict):
 
     @cached_property
     def identity(self) -> str:
-        """The model's part of every request's key: its revision, and the parameters that requests
-        omit or add; for an engine in this process, its version and parameters."""
+        """The model's part of every request's key.
+
+        For an engine in `LOCAL`, this part is the engine's version and parameters. For
+        any other engine, this part is the row's revision, and the settings that omit
+        parameters or add them.
+        """
         from .engines.base import served_identity
 
         module = engine_module(self.engine)
@@ -101,23 +114,30 @@ class ModelEntry(Strict):
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the row's `id` and `identity`, in 16 hexadecimal digits, for the names of files
-        about the model's requests (locks, open batches); rows of the same model share it."""
+        """Hash of the row's `id` and `identity`, 16 hexadecimal digits, for the names
+        of files about the model's requests (locks, open batches).
+
+        Rows of the same model share the hash.
+        """
         return hash_of(f"{self.id}\n{self.identity}", 8)
 
 
 def engine_module(engine: str) -> Any:
-    """Returns the module of the engine with the name `engine` in `ENGINES` (`KeyError` for another
-    name); every such module has `Settings` and `open_engine`, and that of an engine in this process an
-    `identity`."""
+    """Return the module of the engine named `engine` in `ENGINES`.
+
+    Every such module has `Settings` and `open_engine`; the modules of the engines in
+    `LOCAL` also have `identity`. Raises `KeyError` for an unknown name.
+    """
     return importlib.import_module(ENGINES[engine])
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
-    """Returns all registry rows (`ModelEntry`) of the file `path` by name, in the file's order; for
-    the default file, params/models.yaml, then the rows of the file `SERVED` with other names.
+    """Return a dict from name to row (`ModelEntry`) of the registry in the file `path`,
+    in the file's order.
 
-    Every row is validated, engine settings included; a fault raises `ParameterError`.
+    For the default file, params/models.yaml, the rows of the file `SERVED` are added:
+    those with other names, and the adapted copies of unchanged rows. Every row is
+    validated, engine settings included. Raises `ParameterError` for a faulty row.
     """
     registry = {name: _entry(name, row, path) for name, row in read_yaml(path).items()}
     if path == REGISTRY and SERVED.is_file():
@@ -131,7 +151,10 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
 
 
 def _entry(name: str, row: Any, path: Path) -> ModelEntry:
-    """Returns the validated row `name` of the registry in the file `path`."""
+    """Return the validated row `name` of the registry in the file `path`.
+
+    Raises `ParameterError` for a faulty row.
+    """
     source = f"{shown(path)}: {name}"
     if isinstance(row, dict):
         row = {"name": name, "id": name, **row}
@@ -160,8 +183,8 @@ def _entry(name: str, row: Any, path: Path) -> ModelEntry:
 
 
 def keep(entry: ModelEntry) -> None:
-    """Writes the registry row `entry`, without its archive, to the file `SERVED`, in place of an
-    earlier row of its name."""
+    """Write the registry row `entry`, without its archive, to the file `SERVED`, in
+    place of an earlier row with the same name."""
     rows = read_yaml(SERVED) if SERVED.is_file() else {}
     rows[entry.name] = entry.model_dump(exclude={"name"}, exclude_defaults=True)
     write_whole(SERVED, yaml.safe_dump(rows, allow_unicode=True, sort_keys=False))
@@ -173,10 +196,11 @@ def find_models(
     source: str,
     path: Path = REGISTRY,
 ) -> list[ModelEntry]:
-    """Returns the rows of `registry` with these `names`, in their order and each once; an unknown
-    name raises `ParameterError` with the nearest valid name.
+    """Return the rows of `registry` with these `names`, in the order of `names` and
+    each once.
 
-    `source` begins the message, and `path` is the registry's file that it names.
+    An unknown name raises `ParameterError` with the nearest valid name. `source` begins
+    the message, and `path` is the registry file that the message names.
     """
     for name in names:
         if name not in registry:

@@ -1,5 +1,5 @@
-"""The requests that trials make of a model, the order in which they are sent, and the lock
-by which one run at a time sends them.
+"""The requests that trials make to a model, the order in which they are sent, and the
+lock with which only one run at a time sends them.
 
 A trial makes a first request, a retry after a refusal, then its next step. Requests are
 sorted by the hashes of their prompts' blocks, so that a server with prefix caching
@@ -28,13 +28,13 @@ from .servers import belongs
 from .store import Store, chunks
 
 KEPT_CHARACTERS = 50_000_000
-"""Characters of rendered prompts that a run keeps for its next model: a bound on its
-memory (law 2 of docs/architecture.md)."""
+"""Number of characters of rendered prompts that a run keeps for its next model: a bound
+on its memory (law 2 of docs/architecture.md)."""
 BLOCK = 128
-"""Bytes of a prompt's block. Servers cache blocks of 16 tokens and more; shorter shared
-prefixes are not worth an order."""
+"""Number of bytes of a prompt's block. Servers cache blocks of 16 or more tokens;
+sorting by shorter prefixes saves nothing."""
 WIDTH = 4
-"""Bytes of a block's hash."""
+"""Number of bytes of a block's hash."""
 LOCK_PAUSE_S = 0.2
 
 
@@ -50,8 +50,11 @@ class Step:
 
 
 class Prompts:
-    """The first prompts of trials, by the trial's index. They are kept for the next models
-    up to a number of characters; later ones are rendered at each use."""
+    """The first prompts of trials, by the trial's index.
+
+    Prompts are kept for the next models until `room` characters are used up; later
+    prompts are rendered at each use.
+    """
 
     def __init__(self, trials: Trials, room: int = KEPT_CHARACTERS) -> None:
         self.trials = trials
@@ -59,7 +62,7 @@ class Prompts:
         self.kept: dict[int, Prompt] = {}
 
     def first(self, index: int, entry: ModelEntry) -> Step:
-        """Return the first request of the trial at this index to a model."""
+        """Return the first request of the trial with this index to a model."""
         trial = self.trials.items[index]
         prompt = self.kept.get(index) or self.trials.render(trial)
         if index not in self.kept and self.room > 0:
@@ -69,10 +72,10 @@ class Prompts:
 
 
 def request_for(entry: ModelEntry, prompt: Prompt, sample: int = 0) -> Request:
-    """Return the request that sends a prompt to the model of a registry row; `sample` is
-    its index among repeated samples of the prompt.
+    """Return the request that sends a prompt to the model of a registry row; `sample`
+    is its index among repeated samples of the prompt.
 
-    A larger `max_tokens` of the row replaces the prompt's, in every paper alike: a model
+    A larger `max_tokens` of the row replaces the prompt's, for every paper: a model
     that thinks before it answers would be cut off within its thoughts.
     """
     sampling = prompt.sampling
@@ -83,25 +86,31 @@ def request_for(entry: ModelEntry, prompt: Prompt, sample: int = 0) -> Request:
 
 
 def as_sent(request: Request, entry: ModelEntry) -> Request:
-    """Return a request as the row's server gets it: in the dialect that the row's settings
-    name, so that the key is that of what is really sent."""
+    """Return a request as the row's server gets it, in the dialect (form of requests)
+    that the row's settings name.
+
+    The request's key is therefore the key of what is really sent.
+    """
     prompt = shown_to(request.prompt, own_settings(entry).get("roles", "any"))
     return replace(request, revision=entry.identity, prompt=prompt)
 
 
 def request_of(trials: Trials, trial: Trial, entry: ModelEntry) -> Request:
-    """Return the first request of a trial to a model, rendered by the model's own trials
-    where it has some (`Trials.own`)."""
+    """Return the first request of a trial to a model.
+
+    The prompt is rendered by the model's own trials if it has some (`Trials.own`).
+    """
     return request_for(entry, trials.of(entry.name).render(trial), trial.sample)
 
 
 def following(
     trials: Trials, entry: ModelEntry, step: Step, response: Response
 ) -> Step | None:
-    """Return the step that a trial makes after a response; None when the trial is done.
+    """Return the step that a trial makes after a response; None if the trial is done.
 
-    A refusal leads to the same prompt at the next of the trials' retry temperatures, while
-    one is left. Otherwise `Trials.follow_up` makes the next prompt from all responses.
+    A refusal leads to the same prompt at the next of the trials' retry temperatures,
+    until all were used. Otherwise `Trials.follow_up` makes the next prompt from all
+    responses.
     """
     request = step.request
     temperatures = trials.retry_temperatures
@@ -124,10 +133,11 @@ def looked_up(
     prompts: Prompts, entry: ModelEntry, store: Store
 ) -> Iterator[tuple[list[tuple[Step, Response]], Step | None]]:
     """Yield, for each trial in order, its steps with a stored response, each with the
-    response, and its first step without one (None when all are stored).
+    response, and its first unanswered step.
 
-    Raises `StoreError` for a damaged response, and `EngineError` for one from another
-    server than the row names.
+    None stands for the unanswered step if all steps are answered. Raises `StoreError`
+    for a damaged response, and `EngineError` for a response from another server than
+    the row names.
     """
     check = belongs(entry)
     indices = range(len(prompts.trials.items))
@@ -149,9 +159,12 @@ def looked_up(
 def stored_requests(
     trials: Trials, entries: Iterable[ModelEntry], store: Store
 ) -> Iterator[tuple[ModelEntry, Request, Response]]:
-    """Yield every stored request of the trials to these models with the model's row and
-    the response, retries and later steps included, in the trials' order. Raises as
-    `looked_up` does."""
+    """Yield every stored request of the trials to these models, each with the model's
+    row and the response.
+
+    Retries and later steps are included; the order is that of the trials. Raises as
+    `looked_up` does.
+    """
     for entry in entries:
         for answered, _ in looked_up(Prompts(trials.of(entry.name)), entry, store):
             for step, response in answered:
@@ -159,11 +172,12 @@ def stored_requests(
 
 
 def chain(prompt: Prompt) -> bytes:
-    """Return the hashes, of `WIDTH` bytes each, of a prompt's text up to the end of each
-    block: equal hashes mean equal prefixes, and only equal prompts have equal chains. Sorted chains
-    are the order of a walk through the tree of prefixes.
+    """Return the hashes, of `WIDTH` bytes each, of a prompt's text up to the end of
+    each block.
 
-    The text is that of all messages, with their roles, and of the begun answer.
+    Equal hashes mean equal prefixes, apart from rare collisions. Sorted chains are
+    therefore in the order of a walk through the tree of prefixes. The text is that of
+    all messages, with their roles, and of the begun answer.
     """
     parts = [f"{message.role}\n{message.content}\n" for message in prompt.messages]
     data = "".join([*parts, prompt.prefill]).encode("utf-8", "surrogatepass")
@@ -177,8 +191,11 @@ def chain(prompt: Prompt) -> bytes:
 
 @contextlib.asynccontextmanager
 async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
-    """Hold the lock of a model in a store: two runs at once would pay twice for the same
-    responses. While another run holds it, wait without limit and say so."""
+    """Hold the lock of a model in a store: two runs at once would pay twice for the
+    same responses.
+
+    While another run holds the lock, wait without limit and say so.
+    """
     path = store.with_name(f".{store.name}.{entry.fingerprint}.lock")
     message = f"{entry.name}: another run or registry row asks the same model; waiting"
     with path.open("w") as lock:

@@ -24,10 +24,10 @@ from .registry import ModelEntry
 READ = (Outcome.CORRECT, Outcome.INCORRECT, Outcome.RAISED, Outcome.STEP_LIMIT)
 """Outcomes of completions from which an answer could be read."""
 LEAST_READ = 0.1
-"""Smallest share of readable answers with which a model's numbers say something about the
-model."""
+"""Smallest share of readable answers, 0 to 1, with which a model's numbers say
+something about the model."""
 REASONS = 3
-"""Number of reasons that are kept and shown, the most frequent ones."""
+"""Number of most frequent reasons that are kept and shown."""
 LONGEST_REASON = 200
 """Maximum number of characters of a reason."""
 NOTHING = Trials((), lambda _: Prompt((), Sampling()), {})
@@ -35,13 +35,18 @@ NOTHING = Trials((), lambda _: Prompt((), Sampling()), {})
 
 
 def number_read(counts: Mapping[str, int]) -> int:
-    """Returns how many answers could be read. `counts` are one model's, by outcome."""
+    """Return the number of answers that could be read; `counts` has one model's number
+    of answers by outcome."""
     return sum(counts.get(outcome, 0) for outcome in READ)
 
 
 def hardly_read(counts: Mapping[str, int]) -> str:
-    """Returns, in words, how many answers could be read, where they are fewer than the share
-    `LEAST_READ`; empty where more could be read, or nothing was asked. `counts` are one model's, by outcome."""
+    """Return, in words, how many answers could be read, if their share is below
+    `LEAST_READ`.
+
+    Empty if the share is at least `LEAST_READ`, or if nothing was asked. `counts` has
+    one model's number of answers by outcome; skipped trials were not asked.
+    """
     asked = sum(counts.values()) - counts.get(Outcome.SKIPPED, 0)
     read = number_read(counts)
     if read >= LEAST_READ * asked:
@@ -53,14 +58,17 @@ def hardly_read(counts: Mapping[str, int]) -> str:
 class Results:
     """The scored answers of a run.
 
-    `answers` is a table with one row for each trial and model that was asked, failed ones included,
-    by model and in the order of the trials; without columns where no model was asked. Columns: model,
-    simulated (bool), problem, sample, one for each of the trials' factors, for each scoring rule
-    (RULE, such as `strict`) outcome_RULE, value_RULE, detail_RULE and unresolved_RULE,
-    finish_reason, prompt_tokens, completion_tokens, seconds, attempts (number of times that the
-    trial's last request was sent: more than 1 after refusals), key, earlier (keys of the trial's
-    earlier requests, a tuple), answered_by, error (why the request failed; empty where it did
-    not), trial (index among the model's trials).
+    `answers` is a table with one row for each model and each trial that it was asked,
+    failed requests included. The rows are grouped by model, in the order of the trials.
+    The table has no columns if no model was asked.
+
+    Columns: model; simulated (bool); problem; sample; one for each of the trials'
+    factors; for each scoring rule (RULE, such as `strict`) outcome_RULE, value_RULE,
+    detail_RULE and unresolved_RULE; finish_reason; prompt_tokens; completion_tokens;
+    seconds; attempts (number of times that the trial's last request was sent, more than
+    1 after refusals); key; earlier (tuple of the keys of the trial's earlier requests);
+    answered_by; error (why the request failed; empty if it did not); trial (index among
+    the model's trials).
     """
 
     answers: pd.DataFrame
@@ -68,37 +76,40 @@ class Results:
     questions: Trials = field(default=NOTHING, repr=False)
     """The trials that were asked; `prompt_of` renders their prompts again."""
     asked: int = 0
-    """Number of requests that the store lacked, sent by this run."""
+    """Number of requests that the store lacked and this run sent."""
     not_asked: dict[str, int] = field(default_factory=dict)
     """Number of trials left out at a planned stop, by model."""
     not_run: tuple[NotRun, ...] = ()
-    """The parts that the trials leave out because this machine cannot run them, and the trials left
-    out at a planned stop."""
+    """The parts that the trials leave out because this machine cannot run them, and the
+    trials left out at a planned stop."""
 
     def column(self, name: str) -> pd.Series:
-        """Returns a column of `answers`; an empty one where no model was asked."""
+        """Return a column of `answers`; an empty one if no model was asked."""
         return self.answers[name] if len(self.answers) else pd.Series(dtype=object)
 
     def by_model(self, name: str) -> dict[str, list[Any]]:
-        """Returns the values of a column of `answers` by model, in their order."""
+        """Return a dict from model to the model's values in a column of `answers`, in
+        their order."""
         values: dict[str, list[Any]] = {entry.name: [] for entry in self.models}
         for model, value in zip(self.column("model"), self.column(name), strict=True):
             values[model].append(value)
         return values
 
     def trial_of(self, answer: Mapping[str, Any]) -> Trial:
-        """Returns the trial of `answer`, a row of `answers`."""
+        """Return the trial of `answer`, a row of `answers`."""
         trial: Trial = self.questions.of(answer["model"]).items[answer["trial"]]
         return trial
 
     def prompt_of(
         self, answer: Mapping[str, Any], responses: Mapping[str, Response]
     ) -> Prompt:
-        """Returns the prompt of the request that got the text of `answer`, a row of `answers`.
+        """Return the prompt of the request that got the text of `answer`, a row of
+        `answers`.
 
-        It is the first prompt of the answer's trial, or, where the trial made several requests, the
-        one that `Trials.follow_up` makes from the earlier responses. `responses` has responses by
-        key; `KeyError` where it lacks an earlier one.
+        If the trial made one request, this prompt is the trial's first prompt;
+        otherwise this prompt is the one that `Trials.follow_up` makes from the earlier
+        responses. `responses` has responses by key. Raises `KeyError` if `responses`
+        lacks an earlier response.
         """
         trial = self.trial_of(answer)
         of_model = self.questions.of(answer["model"])
@@ -107,21 +118,28 @@ class Results:
         return later or of_model.render(trial)
 
     def answered_by(self) -> dict[str, list[str]]:
-        """Returns, by model, the sorted list of names and fingerprints that servers gave for it
-        with its answers; an empty list where none was given. More than one means that the model
-        changed."""
+        """Return a dict from model to the sorted names and fingerprints that servers
+        gave for the model with its answers.
+
+        A list is empty if the servers gave no names. More than one entry means that the
+        model changed.
+        """
         versions = self.by_model("answered_by").items()
         return {model: sorted({*names} - {""}) for model, names in versions}
 
     def requests_sha256(self) -> str:
-        """Returns the SHA-256, in hexadecimal, over the sorted keys of the last request of each
-        answer's trial."""
+        """Return the SHA-256, in hexadecimal, over the sorted keys of the last request
+        of each answer's trial."""
         keys = sorted(self.column("key"))
         return hashlib.sha256("\n".join(keys).encode()).hexdigest()
 
     def reasons(self, rule: str) -> dict[str, dict[str, int]]:
-        """Returns, by model, the most frequent reasons why an answer could not be read under the
-        scoring rule `rule`, or why a request failed, each with its number."""
+        """Return, for each model, a dict from reason to number, for its most frequent
+        reasons why an answer is not readable.
+
+        An answer counts if it could not be read under the scoring rule `rule`, or if
+        its request failed.
+        """
         table = {entry.name: Counter[str]() for entry in self.models}
         names = ("model", f"outcome_{rule}", f"detail_{rule}", "error")
         for model, outcome, detail, error in zip(*map(self.column, names), strict=True):
@@ -135,11 +153,12 @@ class Results:
         return {model: dict(why.most_common(REASONS)) for model, why in table.items()}
 
     def counts(self, rule: str = "strict") -> dict[str, dict[str, int]]:
-        """Returns the number of answers by model and then by outcome, zeros included, under the
-        scoring rule `rule`; trials that were not asked count as skipped.
+        """Return, for each model, a dict from outcome to number of answers under the
+        scoring rule `rule`, zeros included.
 
-        Raises `AssertionError` where a model's counts do not add up to its trials, and `KeyError`
-        for a rule by which the answers are not scored.
+        Trials that were not asked count as skipped. Raises `AssertionError` if a
+        model's counts do not add up to its trials, and `KeyError` for a rule by which
+        the answers are not scored.
         """
         table = {}
         for model, outcomes in self.by_model(f"outcome_{rule}").items():
@@ -153,7 +172,10 @@ class Results:
         return table
 
     def counted(self, rule: str = "strict") -> pd.DataFrame:
-        """Returns the number of answers by outcome: a row for each model, a column for each outcome
-        that occurred under the scoring rule `rule`."""
+        """Return the number of answers by outcome, as a table with a row for each
+        model.
+
+        There is a column for each outcome that occurred under the scoring rule `rule`.
+        """
         table = pd.DataFrame(self.counts(rule)).T
         return table.loc[:, table.any()]

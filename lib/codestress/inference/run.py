@@ -1,5 +1,5 @@
-"""`run`: gets the responses to all trials, from the store or else from the models, and scores
-each once."""
+"""Runs of trials: `run` gets the responses to all trials, from the store or else from
+the models, and scores each once."""
 
 import math
 import sys
@@ -23,7 +23,8 @@ from .store import Store, chunks
 from .trial_replies import Replies, Reply
 
 NO_RESPONSE = Response("", "stop")
-"""The facts of a request that failed: no text, tokens or seconds."""
+"""Response in place of that to a request that failed: without text, tokens or seconds.
+"""
 
 
 def run(
@@ -34,14 +35,15 @@ def run(
     store: Path = STORE,
     registry: Path = REGISTRY,
 ) -> Results:
-    """Return the scored answers of all models, given by name, to all trials of an
-    experiment, as a table (`Results.answers`); only requests that the store lacks are
-    sent (for the errors see `ask`).
+    """Return the scored answers of the models with these names to all trials of an
+    experiment (`Results.answers`).
 
-    A plain call works in scripts, in notebooks and under papermill. With
-    `failures="count"`, requests that failed for good count with the outcomes of
-    `RequestFailed`, or as skipped where the trial's last request was never sent; by
-    default they raise `IncompleteError`.
+    Only requests that the store lacks are sent; for the errors see `ask`. A plain call
+    works in scripts, in notebooks and under papermill.
+
+    By default, requests that failed for good raise `IncompleteError`. With
+    `failures="count"`, failed requests count with the outcome of their `RequestFailed`;
+    a trial whose last request was never sent counts as skipped.
     """
     if isinstance(trials, Facts):
         trials = questions(trials)
@@ -50,10 +52,11 @@ def run(
 
 
 def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
-    """Return the results of the replies to trials: each scored by all scoring rules, from
-    its responses in the store. Trials that were not asked are counted apart.
+    """Return the results of the replies to trials: each answer is scored with all
+    scoring rules, from its responses in the store.
 
-    Warns on standard error where several versions of a model answered.
+    Trials that were not asked are counted apart. Warns on standard error if several
+    versions of a model answered.
     """
     answers: list[dict[str, Any]] = []
     not_asked = {}
@@ -104,8 +107,10 @@ def scored_answers(
 def scored_answer(
     trials: Trials, trial: Trial, reply: Reply, responses: Mapping[str, Response]
 ) -> dict[str, Any]:
-    """Return the scores of the answer to a trial and the facts of its reply. One whose
-    request failed is skipped where a later request was never sent."""
+    """Return the scores of the answer to a trial, and the facts of its reply, as columns of `Results.answers`.
+
+    A trial whose failed request was not its last counts as skipped, because later requests were never sent.
+    """
     error, earlier, response = "", reply.earlier, NO_RESPONSE
     if reply.failure:
         error, earlier = str(reply.failure), ()
@@ -135,7 +140,7 @@ def scored_answer(
     }
     for name, value in row.items():
         if type(value) is str:
-            # No table holds half of a surrogate pair, which an answer may have.
+            # A table cannot hold half of a surrogate pair, which an answer may have.
             row[name] = value.encode("utf-8", "backslashreplace").decode()
     return row
 

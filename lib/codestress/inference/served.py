@@ -1,7 +1,8 @@
-"""Models that a URL or a Python function names: the server's list of models, and the registry row
-that is made from it.
+"""Models that are named by a URL or a Python function: the server's list of models, and
+the registry row that is made from it.
 
-Builds keep such rows in outputs/models.yaml, which the registry reads beside params/models.yaml.
+Builds keep such rows in outputs/models.yaml, which the registry reads beside
+params/models.yaml.
 """
 
 import re
@@ -34,40 +35,52 @@ from .network import (
 from .registry import ModelEntry
 
 LOOK_S = 2.0
-"""Seconds in which a server on loopback must list its models."""
+"""Seconds within which a server on loopback must list its models."""
 ANSWER_S = 10.0
-"""Seconds in which any other server must list its models."""
+"""Seconds within which any other server must list its models."""
 MOST_BYTES = 4_000_000
 """Largest list of models that is read from a server, in bytes."""
 WORDS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
-"""Names of fields in servers' lists, and regular expressions for their words, by what they say of a
-model (served.yaml)."""
+"""Names of fields in servers' lists, and regular expressions for the words in these
+fields.
+
+The keys of this dict say which property of a model the fields and words describe
+(served.yaml).
+"""
 LONGEST_NAME = 80
-"""Largest number of characters in the name of a row that is made from a URL or a function."""
+"""Maximum number of characters in the name of a row that is made from a URL or a
+function."""
 USUAL = re.compile(r"http://[\w.-]+:\d+/v1|https://[\w.-]*[a-z]/v1", re.ASCII)
-"""Pattern of addresses that their host and port identify: http with a port, https without one, and
-the path /v1."""
+"""Pattern of addresses that their host and port identify: http with a port, or https
+without a port, and the path /v1."""
 
 
 class Offer(NamedTuple):
-    """A model as its server's list describes it: its context in tokens (None where unknown), and
-    whether it writes text, unlike a model for embeddings, ranking, speech, images or moderation."""
+    """A model as the server's list of models describes it.
+
+    `context` is its context in tokens (None if unknown). `writes` is whether it writes
+    text, unlike a model for embeddings, ranking, speech, images or moderation.
+    """
 
     context: int | None
     writes: bool
 
 
 class NoList(EngineError):
-    """Raised where a server answers, but has no list of models at an address."""
+    """Raised if a server answers but has no list of models at an address."""
 
 
 def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
-    """Returns a registry row, which is not saved, for a model at the OpenAI-compatible server
-    `url`: the model with the id `model_id`, or, where this is empty, the server's only model.
+    """Return a registry row, which is not saved, for a model at the OpenAI-compatible
+    server `url`.
 
-    `key_env` names the environment variable with the key (empty: none). Raises `ParameterError`
-    for a bad URL, or where the server does not offer the model or, with an empty `model_id`, not
-    exactly one; `EngineError` where no server answers or the variable has no key.
+    The model has the id `model_id`; if `model_id` is empty, the model is the server's
+    only one that writes text. `key_env` names the environment variable with the key
+    (empty: no key).
+
+    Raises `ParameterError` for a bad URL, if the server does not offer the model, or if
+    `model_id` is empty and the server does not offer exactly one such model. Raises
+    `EngineError` if no server answers or the variable has no key.
     """
     who = f"--models {url}"
     text, *query = re.split("[?#]", url.strip(AROUND), maxsplit=1)
@@ -98,8 +111,11 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
 
 
 def _only_model(offers: dict[str, Offer], who: str) -> str:
-    """Returns the id of the only model in `offers` that writes text; `ParameterError`, which begins
-    with `who`, where there is none or there are several."""
+    """Return the id of the only model in `offers` that writes text.
+
+    Raises `ParameterError`, whose message begins with `who`, if there is no such model
+    or more than one.
+    """
     names = [name for name, offer in offers.items() if offer.writes]
     if len(names) == 1:
         return names[0]
@@ -112,9 +128,12 @@ def _only_model(offers: dict[str, Offer], who: str) -> str:
 
 
 def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer]]:
-    """Returns a server's address and the models that it offers, as a pair. The address is the one of
-    `base` and `base` with /v1 that has a list of models; an address with a version stays as it is.
-    Where there is no list, the models are empty if `model_id` names one; else raises `NoList`."""
+    """Return a pair: a server's address, and the models that it offers.
+
+    The address is `base` or `base` with /v1 added, whichever has a list of models; an
+    address with a version stays as it is. If there is no list, the models are empty if
+    `model_id` names a model; otherwise `NoList` is raised.
+    """
     path = urlsplit(base).path
     places = [base, f"{base}/v1"]
     if not path:
@@ -135,11 +154,11 @@ def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer
 def models_of(
     base_url: str, key: str, timeout_s: float, *, wait: bool = False
 ) -> dict[str, Offer]:
-    """Returns the models that the server at the address `base_url` offers (`Offer`), by their ids.
+    """Return a dict from id to `Offer` for the models that the server at the address `base_url` offers.
 
-    `key` is sent unless it is empty; with `wait`, a server that is loading its model is asked
-    again. Raises `EngineError` where no server answers within `timeout_s` seconds or it refuses, and
-    `NoList` where it has no list of models.
+    `key` is sent unless it is empty. With `wait`, a server that is loading its model is asked again. Raises
+    `EngineError` if no server answers within `timeout_s` seconds, or if the server redirects the request or refuses
+    one without a key. Raises `NoList` if the server has no list of models.
     """
     url = f"{base_url}/models"
     secret = Secret(key)
@@ -175,10 +194,13 @@ def models_of(
 def _fetched(
     url: str, options: dict[str, Any], patience: Patience | None
 ) -> tuple[Any, bytes]:
-    """Returns the reply to a GET of `url` with `options` of httpx2, and its body as it was sent;
-    raises an HTTP error where it takes longer than the option `timeout`, in seconds, or is larger
-    than a list of models can need. With `patience`, a server that is loading its model is asked
-    again."""
+    """Return the reply to a GET of `url` with `options` of httpx2, and its body as it
+    was sent.
+
+    With `patience`, a server that is loading its model is asked again. Raises an HTTP
+    error if the reply takes longer than the option `timeout`, in seconds, or is larger
+    than `MOST_BYTES`.
+    """
     import httpx2
 
     while True:
@@ -195,9 +217,13 @@ def _fetched(
 
 
 def _offers(body: Any) -> dict[str, Offer]:
-    """Returns the models in the list `body`: a bare one, or in the field `data` or `models`, where
-    null means an empty list. An entry may be a name alone; one whose name is missing or cannot be
-    printed is left out. Raises `KeyError` for a list without a name."""
+    """Return a dict from name to `Offer` for the models in the list `body`: a bare
+    list, or a mapping with the list in the field `data` or `models`.
+
+    Null means an empty list. An entry may be a name alone; an entry whose name is
+    missing or cannot be printed is left out. Raises `KeyError` if the body has no such
+    field, or the list has entries but no usable name.
+    """
     rows = body
     if not isinstance(body, list):
         if not body.keys() & {"data", "models"}:
@@ -226,8 +252,11 @@ def _context(row: dict[str, Any]) -> int | None:
 
 
 def _writes(name: str, row: dict[str, Any]) -> bool:
-    """Whether the model `name`, which a server's list describes by `row`, writes text: by the words
-    of its fields, and by its name where these say nothing."""
+    """Return whether the model `name`, which a server's list describes with `row`,
+    writes text.
+
+    The words of the row's fields decide; if the words say nothing, the name decides.
+    """
     fields = dict(row)
     for inner in WORDS["inner"]:
         if isinstance(row.get(inner), dict):
@@ -242,8 +271,11 @@ def _writes(name: str, row: dict[str, Any]) -> bool:
 
 
 def _words_in(value: Any) -> list[str]:
-    """Returns the words of a field's `value`: the entries of a list; the text values of a mapping,
-    and its keys whose value is true."""
+    """Return the words of a field's `value`.
+
+    A list has its entries as words. A mapping has its text values, and the keys whose
+    value is true. Any other value is one word.
+    """
     if isinstance(value, dict):
         texts = [word if has is True else has for word, has in value.items()]
         value = [text for text in texts if isinstance(text, str)]
@@ -259,9 +291,12 @@ def _words_in(value: Any) -> list[str]:
 
 
 def function_in(text: str) -> ModelEntry:
-    """Returns a registry row, which is not saved, for the Python function that `text` names as
-    FILE.py:FUNCTION, with the file relative to the folder where this process runs. Raises
-    `ParameterError` for a text that names no function."""
+    """Return a registry row, which is not saved, for the Python function that `text`
+    names as FILE.py:FUNCTION.
+
+    FILE is relative to the folder in which this process runs. Raises `ParameterError`
+    if `text` does not name a function.
+    """
     typed, _, name = text.rpartition(":")
     if not name.isidentifier():
         raise ParameterError(
@@ -279,11 +314,13 @@ def function_in(text: str) -> ModelEntry:
 
 
 def row_name(text: str, exact: str, *, usual: bool) -> str:
-    """Returns a registry row's name made from `text`, for folders and figures.
+    """Return a registry row's name made from `text`, suitable for the names of folders
+    and for figures.
 
-    `exact` identifies the model. The name is `text` unchanged if `usual` says that `text`
-    identifies the model as well, and if it has no character that a folder's name may lack. Any
-    other name ends with a hash of `exact`, so that two models never share a name.
+    `exact` identifies the model. The name is `text` unchanged if `usual` says that
+    `text` identifies the model as well, and if every character may be part of a
+    folder's name. Any other name ends with a hash of `exact`, so that two models never
+    share a name.
     """
     name = re.sub(r"[^\w.@-]+", "-", text).strip("-.")
     if name.startswith("sim-"):  # the names of simulated readers

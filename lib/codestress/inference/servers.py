@@ -1,9 +1,9 @@
-"""Checks of a response's server: the store records its address beside each response, and responses
-of another server are refused.
+"""Checks of a response's server: the store records the server's address beside each
+response, and responses of another server are refused.
 
-No key depends on the address. A server that moved, by the row's `base_url_env` or to another port
-of this machine, keeps its responses where the row names a revision; without a revision nothing says
-that the model is the same.
+No key depends on the address. A server may move, through the row's `base_url_env` or to
+another port of this machine. A server that moved keeps its responses if the row names a
+revision; without a revision nothing says that the model is the same.
 """
 
 from functools import cache
@@ -16,12 +16,16 @@ from .registry import ModelEntry, engine_module
 from .store import Belongs
 
 BY = " by "
-"""Separator between an address and the environment variable that named it."""
+"""Separator between an address and the environment variable that gave the address."""
 
 
 def server_of(entry: ModelEntry) -> str:
-    """Returns the address of the registry row `entry`'s server; where an environment variable gives
-    the address, followed by " by " and the variable's name. Empty for a model without a server."""
+    """Return the address of the server of the registry row `entry`; empty for a model
+    without a server.
+
+    If an environment variable gives the address, " by " and the variable's name follow
+    it.
+    """
     engine = entry.settings.get("worker", {}).get("engine", entry.engine)
     if engine not in ("openai", "openai_batch"):
         return ""
@@ -32,12 +36,15 @@ def server_of(entry: ModelEntry) -> str:
 
 
 def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
-    """Returns a check (see `store.Belongs`) that raises `EngineError` for a response from another
-    server than the registry row `entry` names. The message names the archive `archive`, or the
-    store where this is empty, as the place of the response.
+    """Return a check (see `store.Belongs`) that raises `EngineError` for a response
+    from another server than the registry row `entry` names.
 
-    A response of an unknown server passes. So does one of a server that moved, by the row's
-    `base_url_env` or to another port of this machine, where the row names a revision.
+    The error message names `archive` as the place of the response, or the store if
+    `archive` is empty. A response of an unknown server passes, and so does every
+    response if the row has no server.
+
+    If the row names a revision, the row's own responses pass after its server moved:
+    through the row's `base_url_env`, or to another port of this machine.
     """
     now = server_of(entry)
     address, _, override = now.partition(BY)
@@ -52,7 +59,7 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
             if moves_by and moves_by in (variable, override):
                 return
             old, new = urlsplit(before), urlsplit(address)
-            # Behind another path of a gateway is another server.
+            # Another path of a gateway leads to another server.
             if old.hostname == new.hostname == "localhost" and old.path == new.path:
                 return
         host = urlsplit(now).hostname or "elsewhere"
@@ -69,12 +76,15 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
 
 
 def _address(base_url: str) -> str:
-    """Returns the address `base_url`, in the spelling of `network.base_of`, with an explicit port,
-    and with `localhost` for every loopback address; a text that is no address is returned unchanged."""
+    """Return the address `base_url` in the spelling of `network.base_of`, with an
+    explicit port, and with `localhost` for every loopback address.
+
+    A text that is not an address is returned unchanged.
+    """
     try:
         parts = urlsplit(base_url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:  # no address: its engine will say so
+    except ValueError:  # not an address: the engine will say so
         return base_url
     host = parts.hostname or ""
     if host in ("::1", "0.0.0.0") or host.startswith("127."):

@@ -1,9 +1,9 @@
 """The store of responses: an SQLite file that several notebooks and processes share and
 that survives kill -9 at any moment.
 
-It uses write-ahead logging: a response is on disk when `put` returns, and it is never
-replaced. Each row names the server that answered and has a checksum of the whole row,
-which every read verifies.
+The file uses write-ahead logging: a response is on disk when `put` returns, and is
+never replaced. Each row names the server that answered. Each row also has a checksum of
+its cells, which every read of a response verifies.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ from codestress.types import Response, Usage
 
 Item = TypeVar("Item")
 Belongs = Callable[[str, str], None]
-"""Check of whether a stored response may be used: a function of the name of its registry
-row and of its server (as `servers.server_of` gives it), which raises an error to refuse
-the response."""
+"""Check of whether a stored response may be used: a function that raises an error to
+refuse the response.
+
+The function's arguments are the name of the response's registry row, and the response's
+server as `servers.server_of` writes it.
+"""
 APPLICATION = 0xC0DE57
 VERSION = 2
 BUSY_S = 60.0
-"""Seconds to wait for another process that writes the file."""
+"""Seconds to wait while another process writes the file."""
 CHUNK = 256
 """Number of keys that one query reads, and of rows that one transaction writes."""
 SCHEMA = f"""
@@ -56,8 +59,8 @@ PRAGMA application_id={APPLICATION};
 PRAGMA user_version={VERSION};
 COMMIT;
 """
-"""Table of responses. SQLite's own text type cannot hold lone surrogates or NUL, which a
-model's text may contain."""
+"""SQL that makes the table of responses. A text is stored as bytes: SQLite's own text
+type cannot hold lone surrogates or NUL, which a model's text may contain."""
 INSERT = f"INSERT OR IGNORE INTO responses VALUES ({', '.join('?' * 13)})"
 STATE = """
 SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
@@ -79,9 +82,11 @@ REMEDY = (
 
 
 class Store(AbstractContextManager["Store"]):
-    """The open store in the file `path`, which is created where it is missing. Use it in a
-    `with` statement; any thread may call its methods. Every method raises `StoreError`,
-    with a remedy, where the file cannot be used."""
+    """The open store in the file `path`, which is created if it is missing.
+
+    Use the store in a `with` statement; any thread may call its methods. Every method
+    raises `StoreError`, with a remedy, if the file cannot be used.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -96,14 +101,16 @@ class Store(AbstractContextManager["Store"]):
         self._connection.close()
 
     def put(self, key: str, model: str, response: Response) -> None:
-        """Store the response to the request with this key, from the registry row `model`.
+        """Store the response to the request with this key, from the registry row named
+        `model`.
 
-        It is on disk when this returns. A key that has a response keeps it.
+        The response is on disk when this method returns. A key that has a response
+        keeps it.
         """
         self.put_all([(key, model, response)])
 
     def put_all(self, responses: Iterable[tuple[str, str, Response]]) -> None:
-        """Store many responses, given as key, model and response, as `put` does."""
+        """Store many responses, each a tuple of key, model and response, as `put` does."""
         for chunk in chunks(responses):
             rows = [row_of(*item) for item in chunk]
             with self._connected() as connection:
@@ -112,10 +119,11 @@ class Store(AbstractContextManager["Store"]):
     def get(
         self, keys: Iterable[str], belongs: Belongs | None = None
     ) -> dict[str, Response]:
-        """Return the stored responses to the requests with these keys, by key.
+        """Return a dict from key to stored response; keys without a response are
+        absent.
 
-        `belongs` checks the origin of each. Raises `StoreError` where a response has
-        changed since it was stored.
+        `belongs` is called for each response, to check its origin. Raises `StoreError`
+        if a response has changed since it was stored.
         """
         rows = list(self._rows("*", keys))
         damaged = [row["key"] for row in rows if not intact(row)]
@@ -132,9 +140,10 @@ class Store(AbstractContextManager["Store"]):
         return {row["key"]: response_in(row) for row in rows}
 
     def missing(self, keys: Iterable[str], belongs: Belongs | None = None) -> list[str]:
-        """Return the keys without a response, each once, in their order.
+        """Return the keys that have no stored response, each once, in the order of
+        `keys`.
 
-        `belongs` checks the origin of the others.
+        `belongs` is called for each stored response, to check its origin.
         """
         absent = dict.fromkeys(keys)
         for key, *origin in self._rows("key, model, server", list(absent)):
@@ -144,8 +153,11 @@ class Store(AbstractContextManager["Store"]):
         return list(absent)
 
     def damaged(self) -> dict[int, str]:
-        """Return the keys of all responses that have changed since they were stored, by
-        row number. Reads the whole file."""
+        """Return a dict from row number to key for all responses that have changed
+        since they were stored.
+
+        Reads the whole file.
+        """
         keys = {}
         with self._connected() as connection:
             query = "SELECT rowid, * FROM responses NOT INDEXED"
@@ -155,13 +167,16 @@ class Store(AbstractContextManager["Store"]):
         return keys
 
     def faults(self) -> list[str]:
-        """Return at most 20 faults that SQLite finds in the file."""
+        """Return at most 20 faults that SQLite finds in the file; an empty list if
+        there are none."""
         faults = [text for (text,) in self._query("PRAGMA integrity_check(20)")]
         return [] if faults == ["ok"] else faults
 
     def set_aside(self, rows: Iterable[int]) -> None:
-        """Move responses, given by row number, to the table `damaged`, so that their
-        requests are made again."""
+        """Move the responses with these row numbers to the table `damaged`.
+
+        A later run then sends the requests of these responses again.
+        """
         numbers = [[row] for row in rows]
         where = "FROM responses WHERE rowid = ?"
         with self._connected() as connection:
@@ -176,19 +191,22 @@ class Store(AbstractContextManager["Store"]):
         return int(count)
 
     def counts_by_model(self) -> dict[str, int]:
-        """Return the number of responses by the model's name, sorted by name."""
+        """Return a dict from model name to number of responses, sorted by name."""
         query = "SELECT model, count(*) FROM responses GROUP BY model ORDER BY model"
         return dict(map(tuple, self._query(query)))
 
     def rate(self, model: str) -> float | None:
-        """Return the responses a second among the model's last 500; None where they are
-        fewer than two or all came within one second."""
+        """Return the model's responses per second, measured over its last 500
+        responses.
+
+        None if there are fewer than two responses, or if all came within one second.
+        """
         rate: float | None
         [[rate]] = self._query(RATE, [model])
         return rate
 
     def _rows(self, columns: str, keys: Iterable[str]) -> Iterator[sqlite3.Row]:
-        """Yield these columns of the rows with one of the keys, in no fixed order."""
+        """Yield these columns of the rows that have one of the keys, in no fixed order."""
         for chunk in chunks(keys):
             places = ", ".join("?" * len(chunk))
             query = f"SELECT {columns} FROM responses WHERE key IN ({places})"
@@ -200,8 +218,11 @@ class Store(AbstractContextManager["Store"]):
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Hold the connection, which no other thread uses meanwhile. All statements in the
-        context are written, or none; an error of SQLite becomes a `StoreError`."""
+        """Hold the connection, so that no other thread uses it in the meantime.
+
+        Either all statements in the context are written or none is. An error of SQLite
+        becomes a `StoreError`.
+        """
         try:
             with self._lock, self._connection:
                 yield self._connection
@@ -214,28 +235,31 @@ class Store(AbstractContextManager["Store"]):
 
 
 def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Response]:
-    """Return the responses that a store has for these request keys, by key, for code that
-    reads their texts."""
+    """Return a dict from key to response, for those of the request keys to which a
+    store has a response.
+
+    Meant for code that reads the responses' texts.
+    """
     with Store(store) as responses:
         return responses.get(keys)
 
 
 def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yield the items in lists of `CHUNK`; the last one may be shorter."""
+    """Yield the items in lists of `CHUNK`; the last list may be shorter."""
     iterator = iter(items)
     while chunk := list(islice(iterator, CHUNK)):
         yield chunk
 
 
 def row_of(key: str, model: str, response: Response) -> tuple[Any, ...]:
-    """Return the row that stores a response."""
+    """Return the row that stores a response: its cells, then their checksum."""
     cells: tuple[Any, ...] = (
         key,
         model,
         response.text.encode("utf-8", "surrogatepass"),
         response.finish_reason,
         *map(held_count, astuple(response.usage)),
-        float(response.seconds) + 0.0,  # SQLite makes -0.0 0.0
+        float(response.seconds) + 0.0,  # SQLite stores -0.0 as 0.0
         response.answered_by.encode("utf-8", "replace").decode(),
         response.answered_at,
         response.server,
@@ -244,21 +268,24 @@ def row_of(key: str, model: str, response: Response) -> tuple[Any, ...]:
 
 
 def held_count(tokens: int | None) -> int | None:
-    """Return a number of tokens where SQLite can hold it, else None: a server may send
-    any number."""
+    """Return a number of tokens if SQLite can hold it, else None: a server may send any
+    number."""
     return tokens if tokens is not None and 0 <= tokens < 1 << 63 else None
 
 
 def checksum(key: str, model: str, text: bytes, *others: object) -> bytes:
-    """Return a checksum of 16 bytes over the cells of a row: the text's bytes, then the
-    other cells as Python prints them."""
+    """Return a checksum of 16 bytes over the cells of a row.
+
+    The checksum covers the text's bytes, then the other cells as Python prints them.
+    """
     digest = hashlib.blake2b(text, digest_size=16)
     digest.update(repr((key, model, *others)).encode("utf-8", "surrogatepass"))
     return digest.digest()
 
 
 def intact(row: Sequence[Any]) -> bool:
-    """Whether a row has the checksum of its cells, so that it is as it was stored."""
+    """Return whether a row has the checksum of its cells, so that it is unchanged since
+    it was stored."""
     return isinstance(row[2], bytes) and row[-1] == checksum(*row[:-1])
 
 
@@ -270,9 +297,9 @@ def response_in(row: sqlite3.Row) -> Response:
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """Open or create a store.
+    """Open the store in the file `path`, or create it.
 
-    Raises `sqlite3.DatabaseError` for the file of another program or version.
+    Raises `sqlite3.DatabaseError` if the file belongs to another program or version.
     """
     log = path.with_name(f"{path.name}-wal")
     if size(log) and not size(path):
@@ -290,16 +317,20 @@ def open_database(path: Path) -> sqlite3.Connection:
             return connection
         except sqlite3.Error as error:
             connection.close()
-            # The change to write-ahead logging waits for no lock of another process.
+            # The switch to write-ahead logging does not wait for another process's lock.
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
         time.sleep(0.02)
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make the table of a new store; refuse what is no store of this version."""
+    """Create the table of a new store, and refuse a file that is not a store of this
+    version.
+
+    Raises `sqlite3.DatabaseError` for such a file.
+    """
     connection.row_factory = sqlite3.Row
-    # Bytes that are no UTF-8 are damage, which the row's checksum shows.
+    # Bytes that are not UTF-8 are damage, which the row's checksum shows.
     connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     # One query sees the file before or after another process makes its table.
     [[application, version, tables]] = connection.execute(STATE)
@@ -316,5 +347,5 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 
 def size(path: Path) -> int:
-    """Return a file's size in bytes; 0 where there is none."""
+    """Return a file's size in bytes; 0 if there is no file."""
     return path.stat().st_size if path.is_file() else 0

@@ -1,5 +1,5 @@
-"""The replies of a run: for each model and trial, the keys of the stored responses, or the reason
-why there are none; and the error where requests failed."""
+"""The replies of a run: for each model and trial, the keys of the stored responses, or
+the reason why there are none; and the error if requests failed."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,24 +13,26 @@ from .registry import ModelEntry
 @dataclass(frozen=True, slots=True)
 class Reply:
     """Result of one trial with one model: the keys of its responses in the store, or
-    why it has none."""
+    the reason why it has none."""
 
     key: str
-    """Key of the trial's last request."""
+    """Key of the trial's last request; empty if the trial was not asked because time
+    ran out."""
     attempts: int
-    """Number of times that the last request was sent: more than 1 after refusals, 0 where
-    the trial was not asked."""
+    """Number of times that the last request was sent: more than 1 after refusals, 0 if
+    time ran out before the first."""
     earlier: tuple[str, ...] = ()
     """Keys of the trial's earlier requests."""
     failure: RequestFailed | None = None
-    """Why the last request failed for good."""
+    """Reason why the last request failed for good; None if it did not."""
     left_out: str = ""
-    """Why the trial was not asked, in a run whose time is limited."""
+    """Reason why the trial was not asked, in a run whose time is limited; else empty.
+    """
 
 
 @dataclass(frozen=True)
 class Replies:
-    """The replies of a run, by model and in the order of the trials."""
+    """The replies of a run: a list for each model, in the order of the trials."""
 
     models: list[ModelEntry]
     replies: list[list[Reply]]
@@ -39,7 +41,7 @@ class Replies:
 
 
 def raise_failures(asked: Replies) -> None:
-    """Raise `IncompleteError`, with the most frequent causes, where requests failed."""
+    """Raise `IncompleteError`, with the most frequent causes, if requests failed."""
     causes = Counter[str]()
     for entry, replies in zip(asked.models, asked.replies, strict=True):
         for reply in replies:

@@ -1,5 +1,5 @@
 """The sandbox: untrusted programs run in isolated workers.
 
-The sandbox is a layer below problems, because generators, perturbations, engines and scorers all
-run programs.
+The sandbox is a layer below problems, because generators, perturbations, engines and
+scorers all run programs.
 """

@@ -1,9 +1,9 @@
-"""Runs Python programs in a child of the forkserver and writes their results; standard library
-only.
+"""Running of Python programs in a child of the forkserver, which writes their results.
+Only the standard library is imported.
 
-This process does not know the expected value, so that a program that walks every frame and object
-cannot find it. It counts a program's steps and ends at the limit; a program that turns the counter
-off is ended by the limit of CPU time instead.
+This process does not know the expected value, so that a program that walks every frame
+and object cannot find it. The process counts a program's steps and ends at the limit. A
+program that turns the counter off is ended by the limit of CPU time instead.
 """
 
 import itertools
@@ -28,8 +28,8 @@ LIBRARY = (*(f"{folder}/" for folder in sys.path), "<frozen ")
 def run_programs(
     programs: list[dict[str, Any]], limits: dict[str, Any], token: str, result: int
 ) -> None:
-    """Runs the programs one after the other, writes the outcome of each to the descriptor `result`
-    as a line (`token`, then JSON), and ends the process."""
+    """Run the programs one after the other, write the outcome of each to the descriptor
+    `result` as a line (`token`, then JSON), and end the process."""
     for program in programs:
         _run(program, limits, token, result)
     os._exit(0)
@@ -79,8 +79,11 @@ def _run(
 
 @lru_cache(maxsize=1)
 def _compiled(source: str) -> CodeType:
-    """Returns the code object of the Python text `source`; the last one is cached, because
-    neighbouring programs often differ in their calls alone. Raises the errors of `compile`."""
+    """Return the code object of the Python text `source`.
+
+    The last code object is cached, because neighbouring programs often differ in their
+    calls alone. Raises the errors of `compile`.
+    """
     return compile(source, FILENAME, "exec", dont_inherit=True)
 
 
@@ -102,9 +105,12 @@ def _message(error: BaseException) -> str:
 
 
 def step_counter(steps: int, result: int, last: bytes) -> Tracer:
-    """Returns a trace function for `sys.settrace` that counts executed lines of code outside the
-    library, backward jumps included; when `steps` lines are counted, the next one writes the line
-    `last` to the descriptor `result` and ends the process."""
+    """Return a trace function for `sys.settrace` that counts executed lines of code
+    outside the library, backward jumps included.
+
+    After `steps` lines, at the next line, the function writes the line `last` to the
+    descriptor `result` and ends the process.
+    """
     left = itertools.repeat(True, steps)
     following, write, leave = next, os.write, os._exit
 

@@ -1,9 +1,10 @@
-"""Plain data as JSON, with tags for types that JSON does not distinguish; both sides of the sandbox
-use it.
+"""Plain data as JSON, with tags for types that JSON does not distinguish; both sides of
+the sandbox use it.
 
-The child is not trusted: from any bytes, decoding makes nothing but None, bool, int, float,
-complex, str, bytes, range, Ellipsis, list, tuple, dict, set and frozenset. Encoding reads instances
-of subclasses through their base type, so that no method of a program's own class runs.
+The child is not trusted: from any bytes, decoding makes nothing but None, bool, int,
+float, complex, str, bytes, range, Ellipsis, list, tuple, dict, set and frozenset.
+Encoding reads instances of subclasses through their base type, so that no method of a
+program's own class runs.
 """
 
 from collections import Counter
@@ -12,29 +13,34 @@ from typing import Any
 
 SAFE_INTEGER = 2**53
 LARGEST = 200_000
-"""Maximum number of elements in a value, nested ones and the pairs of dictionaries included."""
+"""Maximum number of elements in a value, including nested elements, the value itself,
+and each pair of a dictionary."""
 OUTPUT_BYTES = 1 << 20
-"""Largest returned value in bytes, encoded."""
+"""Maximum size of a returned value in bytes, encoded."""
 DEEPEST = 450
-"""Deepest nesting of containers; a dictionary's pairs count as one level."""
+"""Maximum nesting depth of containers; a dictionary's pairs count as one level."""
 MOST_ALIKE = 100
-"""Maximum number of elements of a set, or keys of a dictionary, with the same hash; honest values
-hardly ever have two."""
+"""Maximum number of elements of a set, or keys of a dictionary, with the same hash;
+ordinary values hardly ever have two."""
 
 
 class NotData(Exception):
-    """Raised by `encode` for a value that is not plain data; the message is the name of its type,
-    or says that it is nested too deeply."""
+    """Raised by `encode` for a value that is not plain data; the message is the name of
+    its type, or says that it is nested too deeply."""
 
 
 class TooLarge(Exception):
-    """Raised by `encode` for a value with more than `LARGEST` elements, nested ones included."""
+    """Raised by `encode` for a value with more than `LARGEST` elements, nested elements
+    included."""
 
 
 def encode(value: object) -> Any:
-    """Returns a value as a document of plain JSON types, with tags for the types that JSON lacks;
-    raises `NotData` for a value that is not plain data or nested beyond `DEEPEST`, and `TooLarge`
-    beyond `LARGEST` elements."""
+    """Return a value as a document of plain JSON types, with tags for the types that
+    JSON lacks.
+
+    Raises `NotData` for a value that is not plain data or nested beyond `DEEPEST`, and
+    `TooLarge` for a value of more than `LARGEST` elements.
+    """
     left = LARGEST
 
     def encoded(item: Any, depth: int) -> Any:
@@ -83,12 +89,16 @@ _CONTAINERS: dict[type, tuple[str, Callable[[Any], Iterable[Any]]]] = {
     frozenset: ("z", frozenset.__iter__),
     range: ("r", lambda item: (item.start, item.stop, item.step)),
 }
-"""Tag of each type of container, and a function that returns its elements."""
+"""Tag of each type of container, and a function that returns the container's elements.
+"""
 
 
 def decode(document: Any) -> Any:
-    """Returns the value from which `encode` made the JSON document `document`; raises `ValueError`
-    for a document that `encode` does not make, or whose elements are chosen to share a hash."""
+    """Return the value from which `encode` made the JSON document `document`.
+
+    Raises `ValueError` for a document that `encode` does not make, or whose elements
+    are chosen to share a hash.
+    """
     if isinstance(document, list):
         return [decode(part) for part in document]
     if not isinstance(document, dict):
@@ -103,8 +113,12 @@ def decode(document: Any) -> Any:
 
 
 def _members(content: Any) -> list[Any]:
-    """Elements of a set, or keys of a dictionary; raises `ValueError` where more than `MOST_ALIKE`
-    of them share a hash, because a set of them would take quadratic time to build."""
+    """Return the elements of a set, or the keys of a dictionary, decoded from
+    `content`.
+
+    Raises `ValueError` if more than `MOST_ALIKE` of them share a hash, because building
+    a set of them would take quadratic time.
+    """
     members = list(map(decode, content))
     if members and max(Counter(map(hash, members)).values()) > MOST_ALIKE:
         raise ValueError("elements chosen to collide")

@@ -1,7 +1,8 @@
-"""`Executor.run`: runs programs in isolated workers and returns each program's value, or the reason
-why it has none.
+"""Running of programs: `Executor.run` runs programs in isolated workers and returns
+each program's value, or the reason why it has none.
 
-The child returns a value; only this process knows the expected one and compares them.
+The child process that runs a program returns its value. Only this process knows the
+expected value, and compares the returned value with it.
 """
 
 from __future__ import annotations
@@ -28,11 +29,14 @@ from . import probe, runtimes, worker
 from .data import NotData, TooLarge, decode, encode
 
 UNPROTECTED = "CODESTRESS_UNPROTECTED"
-"""Environment variable: 1 lets untrusted programs run where protection is incomplete."""
+"""Environment variable: 1 lets untrusted programs run on a machine with incomplete
+protection."""
 TOGETHER, APART = 40, 8
-"""Maximum number of programs sent to a worker in one message: the kit's own, and untrusted ones."""
+"""Maximum numbers of programs sent to a worker in one message: of the kit's own
+programs, and of untrusted programs."""
 PATIENCE = 10
-"""Factor on the programs' limit of wall time: a worker that is silent for longer has failed."""
+"""Factor on the programs' limit of wall time: a worker that is silent for longer has
+failed."""
 
 
 class Outcome(StrEnum):
@@ -40,22 +44,23 @@ class Outcome(StrEnum):
 
     RETURNED = "returned"
     RAISED = "raised"
-    """The program ended in an exception; `detail` names it."""
+    """The program ended in an exception, which `Execution.detail` names."""
     SYNTAX_ERROR = "syntax error"
     STEP_LIMIT = "step limit"
-    """The Python program executed more than `Limits.steps` of its own lines: the same on every
-    machine, for programs that leave the counter alone."""
+    """The Python program executed more than `Limits.steps` of its own lines. The
+    outcome is the same on every machine, for programs that leave the counter alone."""
     NOT_DATA = "not data"
-    """The program returned a value that is not plain data: a generator, a function, an object of
-    its own class."""
+    """The program returned a value that is not plain data: a generator, a function, an
+    object of its own class."""
     OUTPUT_LIMIT = "output limit"
     CPU_TIME = "CPU time"
     """The CPU time ran out: a backstop for single steps that take for ever."""
     WALL_TIME = "wall time"
-    """The wall time ran out: a backstop for programs that wait for something other than a
-    processor."""
+    """The wall time ran out: a backstop for programs that wait for something other than
+    a processor."""
     DIED = "died"
-    """The program's process ended before it returned: `os._exit`, a crash of the interpreter."""
+    """The program's process ended before it returned: `os._exit`, or a crash of the
+    interpreter."""
     TAMPERED = "tampered"
     """The program wrote to the channel of results."""
     HARNESS_ERROR = "harness error"
@@ -68,8 +73,8 @@ SEEN_FROM_OUTSIDE = (
     Outcome.DIED,
     Outcome.HARNESS_ERROR,
 )
-"""Outcomes that only the parent can observe: a line that claims such an outcome comes from the
-program, not from the child."""
+"""Outcomes that only the parent process can observe: a line that claims such an outcome
+comes from the program, not from the child."""
 LONGEST_DETAIL = 300
 
 
@@ -78,24 +83,28 @@ class Limits:
     """Limits on a program's resources: steps (executed lines), time and memory."""
 
     steps: int = 100_000
-    """Maximum number of lines of its own that a Python program executes (CRUXEval's filter). This
-    limit decides; the others are backstops, for programs that turn the counter off, and for
-    JavaScript."""
+    """Maximum number of its own lines that a Python program executes (CRUXEval's
+    filter).
+
+    The limit of steps decides. The other limits are backstops, for programs that turn
+    the counter off, and for JavaScript.
+    """
     cpu_s: int = 8
-    """CPU time in seconds. The slowest version of a CRUXEval program needs 6.4 of them for 100,000
-    steps on a slow machine of 2026; most need less than 0.1."""
+    """CPU time in seconds. The slowest version of a CRUXEval program needs 6.4 seconds
+    for 100,000 steps on a slow machine of 2026; most programs need less than 0.1."""
     wall_s: float = 60.0
     memory_bytes: int = 256 << 20
-    """Memory in bytes beside the interpreter's own: Python's address space; for Node, the memory
-    that it may write to."""
+    """Memory in bytes beyond the interpreter's own. For Python it is address space; for
+    Node, the memory that it may write to."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program's text `code`, and what to do after the text is executed: call its function
-    `function` with `arguments` and `keywords`, else evaluate the expression `call`, else nothing.
+    """A program's text `code`, and what to do after the text is executed.
 
-    `source` says whether the program is the kit's own or untrusted.
+    If `function` is set, this function is called with `arguments` and `keywords`.
+    Otherwise the expression `call` is evaluated if it is set. `source` says whether the
+    program is the kit's own or untrusted.
     """
 
     code: str
@@ -103,14 +112,14 @@ class Program:
     arguments: tuple[Any, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
     call: str = ""
-    """A Python expression that is evaluated after the text."""
+    """A Python expression that is evaluated after the text is executed."""
     source: Source = Source.STRANGER
 
 
 @dataclass(frozen=True)
 class Execution:
-    """The result of running a program: its outcome, with the value or the reason why there is
-    none."""
+    """The result of running a program: its outcome, with the value or the reason why
+    there is none."""
 
     outcome: Outcome
     value: Any = None
@@ -120,14 +129,16 @@ class Execution:
 
 
 class Executor:
-    """Workers (processes in the sandbox) that run programs with `run`; used in a `with` statement,
-    which ends them. `workers` is their number (None: one per processor, at most eight).
+    """Workers (processes in the sandbox) that run programs with `run`.
 
-    The kit's own programs run everywhere, isolated as well as the machine can. Untrusted programs
-    run where files, network and processes are protected; elsewhere `SandboxError` names the missing
-    protection and the remedy, unless CODESTRESS_UNPROTECTED=1 allows them all the same. `packages`
-    are installed modules that programs may use; without them programs have the standard library
-    alone.
+    Use the executor in a `with` statement, which ends the workers. `workers` is their
+    number (None: one per processor, at most eight). `packages` are installed modules
+    that programs may use; without them, programs have only the standard library.
+
+    The kit's own programs run on every machine, isolated as well as the machine can.
+    Untrusted programs run only if files, network and processes are protected. Otherwise
+    `SandboxError` names the missing protection and the remedy, unless
+    CODESTRESS_UNPROTECTED=1 allows the run.
     """
 
     def __init__(
@@ -142,14 +153,15 @@ class Executor:
         self.packages = packages
         self.backend, first = worker.start(packages)
         self.layers = first.layers
-        """The mechanism that holds, by layer of protection; empty for one that does not."""
+        """The mechanism of each layer of protection, by the layer's name; empty for a
+        layer that does not hold."""
         self.python = platform.python_version()
         self._started = {first}
         self._closed = False
         self._idle: queue.SimpleQueue[worker.Worker | None] = queue.SimpleQueue()
         self._idle.put(first)
         for _ in range(self.workers - 1):
-            # A worker that is started when a program needs it.
+            # Stands for a worker that is started when a program needs it.
             self._idle.put(None)
         self.unprotected = os.environ.get(UNPROTECTED) == "1"
         self._lock = threading.Lock()
@@ -162,28 +174,33 @@ class Executor:
         self.close()
 
     def close(self) -> None:
-        """Ends all workers; programs still running in them, and later ones, count as harness
-        errors."""
+        """End all workers; programs still running in them, and later programs, count as
+        harness errors."""
         self._closed = True
         for server in [*self._started]:
             server.close()
 
     def described(self) -> str:
-        """Returns, in one line, the layers of protection that hold, each with its mechanism:
-        `namespaces: bubblewrap, landlock: read-only, …`."""
+        """Return, in one line, the layers of protection that hold, each with its
+        mechanism: `namespaces: bubblewrap, landlock: read-only, …`."""
         return ", ".join(f"{name}: {how}" for name, how in self.layers.items() if how)
 
     def manner(self) -> str:
-        """Returns, in words, how untrusted Python programs run on this machine: `isolated: …` where
-        all protections (files, network, processes) hold, else `unprotected: …`; then the layers
-        that hold."""
+        """Return, in words, how untrusted Python programs run on this machine.
+
+        The text begins with `isolated` if all protections (files, network, processes)
+        hold, else with `unprotected`; the layers that hold follow.
+        """
         manner = "unprotected" if self.exposed() else "isolated"
         return f"{manner}: {self.described()}"
 
     def exposed(self, language: Language = "python") -> dict[str, str]:
-        """Returns the attacks that got through against the programs of `language` on this machine,
-        by name, by protection (files, network, processes); empty where all protections hold. Each
-        language is attacked once, and the result is kept."""
+        """Return a dict from protection (files, network, processes) to the names of the
+        attacks on it that succeeded against the programs of `language` on this machine.
+
+        Empty if all protections hold. Each language is attacked once, and the result is
+        kept.
+        """
         with self._lock:
             if language not in self._open:
                 attack = partial(self._attack, language)
@@ -191,8 +208,11 @@ class Executor:
             return self._open[language]
 
     def admit(self, language: Language = "python") -> None:
-        """Raises `SandboxError`, with the remedy, where untrusted programs in `language` may not
-        run on this machine; returns where all protections hold or `unprotected` is set."""
+        """Raise `SandboxError`, with the remedy, if untrusted programs in `language`
+        may not run on this machine.
+
+        Return if all protections hold or `unprotected` is set.
+        """
         if self.unprotected or not (exposed := self.exposed(language)):
             return
         attacks = "; ".join(map(": ".join, exposed.items()))
@@ -202,10 +222,11 @@ class Executor:
         )
 
     def _attack(self, language: Language, code: str, arguments: tuple[str, ...]) -> Any:
-        """Runs the attacking program `code`: its function `f` with `arguments`. Returns its value;
-        None where it raised or its process died.
+        """Run the function `f` of the attacking program `code` with `arguments`, and
+        return its value.
 
-        Raises `SandboxError` where a limit stopped the attack, because that shows nothing.
+        None if the program raised or its process died. Raises `SandboxError` if a limit
+        stopped the attack, because then the attack shows nothing.
         """
         attack = Program(code, "f", arguments, source=Source.KIT)
         limits = Limits(memory_bytes=self.limits.memory_bytes)
@@ -217,8 +238,8 @@ class Executor:
     def _chunks(
         self, programs: Iterable[Program], language: Language
     ) -> Iterator[list[Program]]:
-        """Yields lists of neighbouring programs of one source, each to go to a worker in one
-        message, and counts the programs for the manifest.
+        """Yield lists of neighbouring programs of one source, each to be sent to a
+        worker in one message, and count the programs for the manifest.
 
         Raises `SandboxError` at an untrusted program that may not run on this machine.
         """
@@ -236,15 +257,16 @@ class Executor:
     def run(
         self, programs: Iterable[Program], *, language: Language = "python"
     ) -> Iterator[Execution]:
-        """Yields each program's execution, in order, as the results come. Raises `SandboxError` at
-        an untrusted program that may not run on this machine, and for a language without an
-        interpreter.
+        """Yield each program's execution, in order, as the results come.
 
-        An untrusted program runs in its own process. Neighbouring programs of the kit share a
-        process, which is several times as fast, because none of them patches anything that the next
-        one uses.
+        An untrusted program runs in its own process. Neighbouring programs of the kit
+        share a process, which is several times as fast; none of them patches anything
+        that the next program uses.
+
+        Raises `SandboxError` at an untrusted program that may not run on this machine,
+        and for a language without an interpreter.
         """
-        # Raises where programs in the language cannot run.
+        # Raises an error if programs in the language cannot run.
         runtimes.command(language, 0)
         chunk = partial(self._chunk, language=language, limits=self.limits)
         with ThreadPoolExecutor(self.workers) as pool:
@@ -270,11 +292,12 @@ class Executor:
     def _ask(
         self, jobs: list[dict[str, Any]], request: dict[str, Any], again: bool = True
     ) -> list[Execution]:
-        """Sends `jobs` to a worker, with the fields of `request` that they share, and returns their
-        executions; all are harness errors where the executor is closed.
+        """Send `jobs` to a worker, with the fields of `request` that they share, and
+        return their executions.
 
-        A worker that dies is replaced. With `again`, each program then runs once more by itself; it
-        is a harness error if its worker dies again.
+        A worker that dies is replaced. With `again`, each program then runs once more
+        by itself; the program is a harness error if its worker dies again. All programs
+        are harness errors if the executor is closed.
         """
         if not jobs or self._closed:
             closed = Execution(Outcome.HARNESS_ERROR, detail="the executor was closed")
@@ -304,7 +327,8 @@ class Executor:
 
 
 def remedy() -> str:
-    """Returns, in words, the steps after which untrusted programs can run on this machine."""
+    """Return, in words, the steps after which untrusted programs can run on this
+    machine."""
     return (
         "on Linux (elsewhere in a virtual machine), install bubblewrap (Debian: apt install "
         "bubblewrap), or allow user namespaces, Landlock or seccomp to this user or "
@@ -314,16 +338,22 @@ def remedy() -> str:
 
 @cache
 def shared_executor() -> Executor:
-    """Returns the executor that all scorers of answers in a process share, made at the first call,
-    with one worker; it closes when the process ends."""
+    """Return the executor that all scorers of answers in a process share, made at the
+    first call, with one worker.
+
+    The executor closes when the process ends.
+    """
     executor = Executor(workers=1)
     atexit.register(executor.close)
     return executor
 
 
 def _prepared(program: Program) -> dict[str, Any] | Execution:
-    """Returns the job for a worker that runs `program`; where its arguments have too
-    many elements, instead an execution that says so."""
+    """Return the job for a worker that runs `program`.
+
+    If the program's arguments are not plain data or have too many elements, return an
+    execution that says so instead.
+    """
     try:
         arguments = encode(list(program.arguments))
         keywords = encode(dict(program.keywords))
@@ -340,9 +370,11 @@ def _prepared(program: Program) -> dict[str, Any] | Execution:
 
 
 def _execution(result: dict[str, str]) -> Execution:
-    """Returns the execution that `result`, from a child, reports. Its `line` is not trusted: one
-    that is no valid result counts as tampering. Where the line is empty, `ended`, the way in which
-    the child ended, decides."""
+    """Return the execution that `result`, from a child, reports.
+
+    The result's `line` is not trusted: a line that is not a valid result counts as
+    tampering. If the line is empty, `ended`, the way in which the child ended, decides.
+    """
     if not result["line"]:
         ended = result["ended"]
         if ended.startswith(("signal", "status")):
@@ -357,7 +389,7 @@ def _execution(result: dict[str, str]) -> Execution:
         if kind is Outcome.RETURNED:
             return Execution(kind, decode(rest[0]))
         detail = ": ".join(str(part) for part in rest if part)[:LONGEST_DETAIL]
-        # Without lone surrogates, which no file of results can hold.
+        # Without lone surrogates, which files of results cannot hold.
         detail = detail.encode("utf-8", "backslashreplace").decode()
         return Execution(kind, detail=detail)
     except RecursionError:

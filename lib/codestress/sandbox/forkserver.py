@@ -1,9 +1,10 @@
-"""The forkserver: a process inside the sandbox that forks a child for each program, watches the
-child, and passes its output to the executor.
+"""The forkserver: a process inside the sandbox that forks a child for each program,
+watches the child, and passes its output to the executor.
 
-The process imports little on purpose: a fork takes the longer the more memory the process holds. It
-exchanges lines of JSON with the executor over its standard input and output. Of a child's output it
-counts the lines and reads nothing more.
+The process imports little on purpose: a fork takes longer the more memory the process
+holds. The forkserver exchanges lines of JSON with the executor over its standard input
+and output. The forkserver counts the lines of a child's output and does not interpret
+the lines otherwise.
 """
 
 import contextlib
@@ -23,19 +24,19 @@ from . import child, layers
 from .data import OUTPUT_BYTES
 
 RESULT = 3
-"""Number of a child's descriptor to which results are written."""
+"""Number of the descriptor to which a child writes results."""
 READY = 255
-"""Number of a child's descriptor that is open until its program begins: a child that cannot start
-writes the reason to it."""
+"""Number of a child's descriptor that stays open until its program begins: a child that
+cannot start writes the reason to it."""
 
 
 def main(readable: list[str], backend: str, packages: list[str]) -> None:
-    """Answers jobs from standard input, each a line of JSON, with a line each until the input ends.
-    A first line of output says which layers of protection hold.
+    """Answer jobs from standard input, each a line of JSON, with one line each, until
+    the input ends. The first line of output says which layers of protection hold.
 
-    `readable` are the paths that programs may read; `backend` names what isolates this process: a
-    command around it, `unshare` (namespaces, entered here) or `none`. `packages` are imported at
-    the start, so that programs need not.
+    `readable` are the paths that programs may read. `backend` names what isolates this
+    process: a command around it, `unshare` (namespaces, entered here) or `none`.
+    `packages` are imported at the start, so that programs need not import them.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the executor decides when to end
     for package in packages:
@@ -57,8 +58,11 @@ def send(reply: dict[str, Any]) -> None:
 
 
 class Server:
-    """A server that runs one job after the other; its `layers` says which layers of protection
-    hold, as tried when it is made."""
+    """A server that runs one job after the other.
+
+    The server's `layers` says which layers of protection hold; each layer is tried when
+    the server is made.
+    """
 
     def __init__(self, readable: list[str], held: dict[str, str]) -> None:
         self.landlock = layers.holding(
@@ -77,9 +81,11 @@ class Server:
         } | held
 
     def serve(self, job: dict[str, Any]) -> list[dict[str, str]]:
-        """Returns, for each program of `job`, a mapping: its `line` is the result that the
-        program's child wrote (empty without one), its `ended` the way in which the child ended
-        (empty with a line)."""
+        """Return, for each program of `job`, a mapping with `line` and `ended`.
+
+        `line` is the result that the program's child wrote; empty if it wrote none.
+        `ended` is the way in which the child ended; empty if there is a line.
+        """
         programs = job["programs"]
         done: list[dict[str, str]] = []
         while len(done) < len(programs):
@@ -90,16 +96,16 @@ class Server:
     def fork(
         self, programs: list[dict[str, Any]], job: dict[str, Any]
     ) -> list[dict[str, str]]:
-        """Runs `programs` of `job` in one child, which has the limits of one program, and returns
-        the results of those that came to an end, at least the first, as `serve` does.
+        """Run `programs` of `job` in one child, which has the limits of one program, and return the
+        results of the programs that ended. The results are mappings as in `serve`, at least one.
 
-        Where the job has a `command` (Node), the child becomes that interpreter, with the programs
-        on its standard input. A child that cannot start raises `ChildProcessError` in this
-        process, which ends with it, so that no program is judged by it.
+        If the job has a `command` (Node), the child becomes that interpreter, with the programs on
+        its standard input. A child that cannot start raises `ChildProcessError` in this process.
+        This process then ends, so that the fault is not counted against a program.
         """
         token = os.urandom(8).hex()
         reader, writer = os.pipe()
-        # The child can open the other end of its pipe and read a result before this process does.
+        # The child can open this end of its pipe and read a result before this process does.
         os.set_blocking(reader, False)
         source, feed = os.pipe()
         failed, ready = os.pipe()
@@ -135,9 +141,12 @@ class Server:
         source: int,
         writer: int,
     ) -> None:
-        """Applies the layers of protection to this process, a child, then runs `programs`, or
-        becomes the job's command (Node), which reads them from the descriptor `source`. Results go
-        to the descriptor `writer`, each after `token`. Does not return."""
+        """Apply the layers of protection to this process, a child, then run `programs`,
+        or become the job's command (Node). Do not return.
+
+        The command reads the programs from the descriptor `source`. Results go to the
+        descriptor `writer`, each after `token`.
+        """
         limits, command = job["limits"], job["command"]
         os.setpgid(0, 0)
         layers.die_with_parent()
@@ -164,9 +173,13 @@ class Server:
 def watch(
     pid: int, reader: int, programs: int, limits: dict[str, Any]
 ) -> tuple[bytes, str]:
-    """Reads the output of the child `pid` from the descriptor `reader` until it ends, writes more
-    lines than it has `programs`, or goes beyond `limits`; then kills its group. Returns the output,
-    and how the child ended."""
+    """Read the output of the child `pid` from the descriptor `reader` until the child
+    ends, writes more lines than it has `programs`, or exceeds `limits`. Then kill the
+    child's process group.
+
+    Return the output, and how the child ended. If the executor is gone, kill the child
+    and end this process.
+    """
     deadline = time.monotonic() + limits["wall_s"]
     written, lines, cut = bytearray(), 0, ""
     poll = select.poll()
@@ -197,8 +210,13 @@ def watch(
 
 
 def ended(pid: int, cut: str, deadline: float, cpu_s: int) -> str:
-    """Returns how the child `pid` ended, which has closed its output, or is killed for the reason
-    `cut`, or at `deadline`."""
+    """Return how the child `pid` ended, which has closed its output or is to be killed.
+
+    A child with a reason `cut` is killed at once; any other child is killed if it still
+    runs at `deadline`, in seconds of `time.monotonic`. The returned text is a reason
+    such as `wall time` or `CPU time`, `status` with a number, or `signal` with a
+    number.
+    """
     end: Any = (0, 0, None)
     while not cut and not (end := reaped(pid))[0]:
         if time.monotonic() > deadline:
@@ -216,11 +234,11 @@ def ended(pid: int, cut: str, deadline: float, cpu_s: int) -> str:
 
 
 def reaped(pid: int) -> Any:
-    """Returns the result of `os.wait4` for the child `pid` if it has ended, else at once a tuple
-    that begins with 0.
+    """Return the result of `os.wait4` for the child `pid` if it has ended; otherwise
+    return at once a tuple that begins with 0.
 
-    On Linux, the processes that the child may have started are killed while its process id is still
-    taken.
+    If the system has `os.waitid`, processes that the child may have started are killed
+    before its process id is released.
     """
     if hasattr(os, "waitid") and os.waitid(
         os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT
@@ -230,8 +248,10 @@ def reaped(pid: int) -> Any:
 
 
 def kill(pid: int) -> None:
-    """Kills the child `pid` and its group. A process that is gone, or that may not be killed, is no
-    error."""
+    """Kill the child `pid` and its group.
+
+    A process that is gone, or that may not be killed, does not raise an error.
+    """
     for way in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             way(pid, signal.SIGKILL)
@@ -240,10 +260,15 @@ def kill(pid: int) -> None:
 def results(
     written: bytes, ended: str, programs: int, token: str
 ) -> list[dict[str, str]]:
-    """Returns a mapping of `line` and `ended` for each program of which the child's output has a
-    line that begins with `token`, with the rest of that line. Without such a line the mapping for
-    the first program alone says how it `ended`, or that the child wrote anything else (`tampered`).
-    A later program that is cut off or tampers gets no mapping, and is run again as the first."""
+    """Return a mapping of `line` and `ended` for each program with a line that begins
+    with `token` in the child's output. The mapping's `line` is the rest of that line,
+    and its `ended` is empty.
+
+    If no program has a mapping, the list has one for the first program, which says how
+    the child `ended`, or `tampered` if the child wrote anything else. A later program
+    that is cut off or tampers gets no mapping, and is run again as the first program of
+    a new child.
+    """
     mark = token.encode() + b" "
     *lines, rest = written.split(b"\n")
     torn = rest and ended.startswith("status")

@@ -1,20 +1,21 @@
-"""The layers around a child: namespaces, Landlock, seccomp, limits. Runs inside the worker;
-standard library only.
+"""The layers of protection around a child: namespaces, Landlock, seccomp, limits. This
+module runs inside the worker and imports only the standard library.
 
-Each layer is probed where it will be used, because kernels, containers and systems differ in the
-protection that they offer.
+Each layer is probed on the machine that will use it, because kernels, containers and
+systems differ in the protection that they offer.
 
-The filters of system calls (seccomp BPF) are written out because no package in common use makes
-them without libseccomp. They list the allowed calls; every other call is refused with EPERM. Python
-programs that only compute need little; Node needs threads, and the calls of its event loop and
-garbage collector.
+The filters of system calls (seccomp BPF) are written out because no package in common
+use makes them without libseccomp. The filters list the allowed calls; every other call
+is refused with EPERM. Python programs that only compute need few calls. Node needs
+threads, and the calls of its event loop and garbage collector.
 
-Files are opened only to read, and limits are changed only of the process itself. fcntl keeps
-F_DUPFD, F_GETFD, F_SETFD, F_GETFL and F_DUPFD_CLOEXEC, which concern no other process: F_SETOWN
-with F_SETSIG kills any process of the user; leases and locks keep others from their files. ioctl
-keeps TCGETS, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX; prctl keeps PR_SET_NAME, PR_GET_NAME and
-PR_SET_VMA. Event loops (`asyncio.run`) wake themselves up by a pair of sockets. A filter cannot
-read the flags of clone3, which lie in memory; C libraries use clone where clone3 seems not to
+Files are opened only to read, and a process changes only its own limits. fcntl keeps
+F_DUPFD, F_GETFD, F_SETFD, F_GETFL and F_DUPFD_CLOEXEC, which concern no other process.
+F_SETOWN with F_SETSIG could kill any process of the user. Leases and locks could keep
+other processes from their files. ioctl keeps TCGETS, FIONREAD, FIONBIO, FIONCLEX and
+FIOCLEX; prctl keeps PR_SET_NAME, PR_GET_NAME and PR_SET_VMA. Event loops
+(`asyncio.run`) wake themselves up through a pair of sockets. A filter cannot read the
+flags of clone3, which lie in memory; C libraries use clone if clone3 seems not to
 exist.
 """
 
@@ -39,13 +40,17 @@ LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 """Numbers of Landlock's system calls, which are the same on every machine."""
 READ_FILE, READ_DIR, EXECUTE = 1 << 2, 1 << 3, 1 << 0
 FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
-"""Number of the file rights that Landlock governs, by its version; version 5 has 16."""
+"""Number of file rights that Landlock governs, by Landlock's version; 16 from version 5
+on."""
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""Audit numbers of the machines whose system-call numbers `CALLS` lists, in the same order."""
+"""Audit numbers of the machines whose system-call numbers `CALLS` lists, in the order
+of its columns."""
 with open(f"{__file__.rpartition('/')[0]}/system_calls.txt", encoding="ascii") as file:  # noqa: PTH123
     CALLS, RUNTIME_CALLS = file.read().rstrip().split("\n\n")
-"""Allowed system calls, a line each: name, number by machine (-: none), and for some a condition:
-the index of an argument, a key of `CONDITIONS`, operands; those that Node needs beside the others.
+"""Allowed system calls, one per line: for all programs, and additionally for Node.
+
+A line has the call's name, its number on each machine (-: none) and, for some calls, a
+condition: the index of an argument, a key of `CONDITIONS`, and operands.
 """
 
 ENVIRONMENT = (b"PATH=/usr/bin:/bin", b"LANG=C.UTF-8", b"HOME=/nowhere")
@@ -63,11 +68,12 @@ CONDITIONS = {
     "without": (ANY_BIT, REFUSE, ALLOW),
     "never": (EQUAL, UNKNOWN, UNKNOWN),
 }
-"""Test of an argument's low half with each operand, what becomes of the call where one passes, and
-where none does."""
+"""For each condition of a call in `CALLS`: the test of an argument's low half with each
+operand, the decision if a test passes, and the decision if none does."""
 
 Instruction = tuple[int, int, int, int]
-"""An instruction of a filter: operation, jump if true, jump if false, operand."""
+"""An instruction of a filter: operation, instructions to skip if true, instructions to
+skip if false, operand."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -79,17 +85,19 @@ def _call(result: int) -> int:
 
 
 def die_with_parent() -> None:
-    """Makes the kernel kill this process when its parent ends; does nothing except on Linux."""
+    """Make the kernel kill this process when its parent ends; do nothing except on
+    Linux."""
     if sys.platform == "linux":
         _call(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
 
 
 def drop_privileges() -> None:
-    """Gives up, for this process and for good, root's rights beyond its own files: to read the
-    memory of other processes, to raise limits, …; does nothing except on Linux.
+    """Give up root's rights beyond its own files (to read the memory of other
+    processes, to raise limits, …), for this process and for good.
 
-    No program started by this process gains rights, which Landlock and seccomp require, and no
-    process can look into this one (/proc/PID/mem, /proc/PID/fd), with or without Landlock.
+    Programs that this process starts gain no rights, which Landlock and seccomp
+    require. No process can look into this one (/proc/PID/mem, /proc/PID/fd), with or
+    without Landlock. Nothing happens except on Linux.
     """
     if sys.platform == "linux":
         # _LINUX_CAPABILITY_VERSION_3, this process
@@ -100,9 +108,11 @@ def drop_privileges() -> None:
 
 
 def enter_namespaces() -> None:
-    """Enters new namespaces of users, processes, network and IPC without bubblewrap: code after the
-    call runs in a child in them, and this process waits and ends with the child's exit status.
-    Raises `OSError` where the system refuses."""
+    """Enter new namespaces of users, processes, network and IPC without bubblewrap.
+
+    Code after the call runs in a child inside the namespaces; this process waits and
+    ends with the child's exit status. Raises `OSError` if the system refuses.
+    """
     user, group = os.getuid(), os.getgid()
     _call(libc.unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC))
     with contextlib.suppress(OSError):
@@ -122,15 +132,16 @@ def enter_namespaces() -> None:
 
 
 def landlock_rules(readable: Iterable[str]) -> int:
-    """Returns a descriptor of Landlock rules that let a process read and execute files below the
-    paths `readable` and use no others; each child applies the same rules by `landlock`.
+    """Return a file descriptor of Landlock rules: a process may read and execute files
+    below the paths `readable`, and use no other files.
 
-    Where the kernel can, the rules also refuse TCP, and signals and abstract sockets to processes
-    outside. Raises `OSError` where the kernel has no Landlock.
+    Each child applies the same rules with `landlock`. If the kernel can, the rules also
+    refuse TCP, and signals and abstract sockets to processes outside. Raises `OSError`
+    if the kernel has no Landlock.
     """
     version = _call(libc.syscall(LANDLOCK_CREATE, None, 0, 1))
     files = (1 << FILE_RIGHTS.get(version, 16)) - 1
-    # Files, network, scopes; older versions know the first alone, or the first two.
+    # Files, network, scopes; older versions know only files, or files and network.
     attributes = (ctypes.c_uint64 * 3)(files, 3, 3)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     rules = _call(libc.syscall(LANDLOCK_CREATE, attributes, size, 0))
@@ -145,21 +156,30 @@ def landlock_rules(readable: Iterable[str]) -> int:
 
 
 def landlock(rules: int) -> None:
-    """Applies the Landlock rules with the descriptor `rules` to this process and its later
-    children; raises `OSError` where the kernel refuses."""
+    """Apply the Landlock rules with the descriptor `rules` to this process and its
+    later children.
+
+    Raises `OSError` if the kernel refuses.
+    """
     _call(libc.syscall(LANDLOCK_RESTRICT, rules, 0))
 
 
 def filter_calls(prepared: Filter) -> None:
-    """Applies the filter of system calls `prepared` to this process and its later children; raises
-    `OSError` where the kernel refuses."""
+    """Apply the filter of system calls `prepared` to this process and its later
+    children.
+
+    Raises `OSError` if the kernel refuses.
+    """
     _call(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(prepared), 0, 0))
 
 
 def become(command: list[str], *, filtered: bool) -> NoReturn:
-    """Replaces this process by the program `command[0]` (Node) with its arguments; does not return,
-    and raises `OSError` where the program cannot start. With `filtered`, a filter of system calls
-    lets that program alone start."""
+    """Replace this process with the program `command[0]` (Node), started with the
+    arguments in `command`; do not return.
+
+    With `filtered`, a filter of system calls is applied, which lets only that program
+    start. Raises `OSError` if the program cannot start.
+    """
     path = ctypes.create_string_buffer(command[0].encode())
     parts = [part.encode() for part in command]
     arguments = (ctypes.c_char_p * (len(parts) + 1))(*parts)
@@ -171,12 +191,12 @@ def become(command: list[str], *, filtered: bool) -> NoReturn:
 
 
 def limit(*, memory: int, cpu_s: int, runtime: bool) -> None:
-    """Limits this process to `memory` bytes, `cpu_s` seconds of CPU time, 256 open files, no
-    written files, no core dumps and, unless `runtime`, no child processes. Limits that the system
-    refuses are left out.
+    """Limit this process to `memory` bytes, `cpu_s` seconds of CPU time, 256 open
+    files, no written files, no core dumps and, unless `runtime`, no child processes.
 
-    A `runtime` (Node) reserves more addresses than it uses and starts threads, so that only its
-    writable memory is limited.
+    Limits that the system refuses are left out. A `runtime` (Node) reserves more
+    addresses than it uses and starts threads, so that only its writable memory is
+    limited.
     """
     bounds = {
         resource.RLIMIT_CPU: cpu_s,
@@ -188,16 +208,20 @@ def limit(*, memory: int, cpu_s: int, runtime: bool) -> None:
     if not runtime:
         bounds[resource.RLIMIT_NPROC] = 0
     for which, most in bounds.items():
-        # macOS refuses some of these, and each system those above its own, which hold.
+        # macOS refuses some limits; any system refuses one above its maximum, which holds.
         with contextlib.suppress(ValueError, OSError):
-            # At the soft limit of CPU time the child gets a signal, a second before its end.
+            # The soft limit of CPU time sends the child a signal, a second before its end.
             hard = most + (which == resource.RLIMIT_CPU)
             resource.setrlimit(which, (most, hard))
 
 
 def machine() -> str:
-    """Returns the name of this machine's architecture, `x86_64` or `aarch64`, for the numbers of
-    system calls; raises `OSError` on another one or another system than Linux."""
+    """Return the name of this machine's architecture, `x86_64` or `aarch64`, which
+    decides the numbers of system calls.
+
+    Raises `OSError` on another architecture, another system than Linux, or a 32-bit
+    Python.
+    """
     name = platform.machine()
     if sys.platform != "linux" or name not in ARCHITECTURES or sys.maxsize < 2**32:
         raise OSError(f"no filter for {sys.platform} on {name}")
@@ -207,9 +231,12 @@ def machine() -> str:
 def holding(
     prepare: Callable[[], Callable[[], None]], attempt: Callable[[], object]
 ) -> Callable[[], None] | None:
-    """Returns the function that `prepare` makes, which applies a layer of protection; None where
-    the kernel lacks the layer or the layer does not hold. To try it, a child applies the layer and
-    calls `attempt`, which must then fail with `OSError`."""
+    """Return the function, made by `prepare`, that applies a layer of protection; None
+    if the kernel lacks the layer or it does not hold.
+
+    To try the layer, a child applies it and calls `attempt`, which must then fail with
+    `OSError`.
+    """
     try:
         apply = prepare()
     except (OSError, AttributeError):
@@ -229,27 +256,33 @@ def holding(
 
 
 class Filter(ctypes.Structure):
-    """The C structure `struct sock_fprog` of a filter of system calls: the number of its
-    instructions and the instructions, which must stay alive while prctl reads them."""
+    """The C structure `struct sock_fprog` of a filter of system calls: the number of
+    its instructions and the instructions.
+
+    The instructions must stay alive while prctl reads them.
+    """
 
     _fields_ = [("length", ctypes.c_ushort), ("program", ctypes.c_char_p)]
 
 
 def runtime_filter(own: int, path: int) -> Filter:
-    """Returns the filter of system calls for Node in the process with the id `own`; the
-    one program that this process may become is that whose path lies at the address `path`.
+    """Return the filter of system calls for Node in the process with the id `own`.
 
-    The process may start threads but no processes, and may signal only itself.
+    The process may become only the program whose path lies at the address `path`. The
+    process may start threads but no processes, and may signal only itself.
     """
     runtime = RUNTIME_CALLS.format(own=own, path=path & 0xFFFFFFFF)
     return assembled(f"{CALLS}\n{runtime}")
 
 
 def assembled(calls: str = CALLS) -> Filter:
-    """Returns the filter that allows the system calls listed in `calls`, lines as in `CALLS` (those
-    for Python programs), and refuses all others; raises `OSError` where `machine` does. It kills on
-    a foreign architecture, and refuses x86-64's second set of call numbers, which would bypass the
-    list."""
+    """Return the filter that allows the system calls listed in `calls`, lines as in
+    `CALLS` (those for Python programs), and refuses all others.
+
+    The filter kills a process that calls with a foreign architecture, and refuses
+    x86-64's second set of call numbers, which would bypass the list. Raises `OSError`
+    if `machine` does.
+    """
     program = [
         (LOAD, 0, 0, 4),
         (EQUAL, 1, 0, ARCHITECTURES[machine()]),
@@ -272,8 +305,8 @@ def assembled(calls: str = CALLS) -> Filter:
 def _decision(
     index: str = "", condition: str = "", *operands: str
 ) -> list[Instruction]:
-    """Returns the instructions that decide on a system call by a condition as in `CALLS`, or that
-    allow it without one."""
+    """Return the instructions that decide on a system call with a condition as in
+    `CALLS`, or that allow the call if there is no condition."""
     if not condition:
         return [(RETURN, 0, 0, ALLOW)]
     test, passed, failed = CONDITIONS[condition]

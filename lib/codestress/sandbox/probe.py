@@ -1,9 +1,11 @@
-"""A probe of the sandbox's protection, by attacks that must fail, never by a backend's promise.
+"""A probe of the sandbox's protection, with attacks that must fail; a backend's promise
+is never enough.
 
-Files: no outside file is read, written or changed in its mode. Network: nothing is reached, by TCP,
-UDP or a Unix socket. Processes: none is started, and none outside is killed. Each language attacks
-with its own means. Failure of an attack is observed from outside; a program's own report counts
-only where it says that an attack succeeded.
+Files: no outside file is read, written or changed in its mode. Network: nothing is
+reached, over TCP, UDP or a Unix socket. Processes: no process is started, and no
+outside process is killed. Each language attacks with its own means. The failure of an
+attack is observed from outside. A program's own report counts only if it says that an
+attack succeeded.
 """
 
 import contextlib
@@ -29,18 +31,24 @@ GOT_THROUGH = {
     "network": ("tcp", "udp", "unix"),
     "processes": ("killed", "started"),
 }
-"""Names of the attacks by the protection that they attack: a file outside is read, a file written,
-a file's or a device's mode changed; a server reached by TCP, UDP or a Unix socket; a process
-outside killed, a process started."""
+"""Names of the attacks, by the protection that they attack.
+
+Files: an outside file is read, a file is written, or the mode of a file or device is
+changed. Network: a server is reached over TCP, UDP or a Unix socket. Processes: an
+outside process is killed, or a process is started.
+"""
 Run = Callable[[str, tuple[str, ...]], object]
-"""A function that runs a program's `f` with arguments in the sandbox, and returns its value or
-None."""
+"""A function that runs a program's function `f` with arguments in the sandbox, and
+returns its value or None."""
 
 
 def unprotected(run: Run, language: Language) -> dict[str, str]:
-    """Returns the attacks against programs of `language` that got through, by name, by protection
-    (files, network, processes); protections that hold are left out. `run` runs an attacking program
-    in the sandbox and returns its value."""
+    """Return a dict from protection (files, network, processes) to the names of the
+    attacks against programs of `language` that succeeded.
+
+    Protections that hold are left out. `run` runs an attacking program in the sandbox
+    and returns its value.
+    """
     with tempfile.TemporaryDirectory(prefix="codestress-probe-") as folder:
         through = set(_attack(run, language, Path(folder)))
     exposed = {}
@@ -51,8 +59,8 @@ def unprotected(run: Run, language: Language) -> dict[str, str]:
 
 
 def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
-    """Runs the attacking program of `language` and yields the names of its attacks (`GOT_THROUGH`)
-    that got through. `folder`, outside the sandbox, gets the file that must not be read."""
+    """Run the attacking program of `language` and yield the names of its attacks (`GOT_THROUGH`) that succeeded.
+    `folder`, outside the sandbox, gets the file that must not be read."""
     secret, mark, path = folder / "secret", folder / "mark", folder / "s"
     content = secrets.token_hex(8)
     secret.write_text(content, encoding="utf-8")
@@ -67,7 +75,7 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
         at_end.callback(victim.kill)
         udp.bind(("127.0.0.1", 0))
         servers = {"tcp": tcp, "udp": udp}
-        # Where the path is too long for a Unix socket, TCP and UDP alone are attacked.
+        # If the path is too long for a Unix socket, only TCP and UDP are attacked.
         with contextlib.suppress(OSError):
             unix.bind(str(path))
             unix.listen()

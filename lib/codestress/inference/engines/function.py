@@ -1,7 +1,8 @@
 """The engine of a Python function: a model that a user wraps in ten lines.
 
-The file is trusted code of the user who runs the kit, and is imported without a sandbox. Its
-content is part of every request's key, so that changed code gives new answers.
+The file is trusted code of the user who runs the kit, and is imported without a
+sandbox. The file's content is part of every request's key, so that changed code gives
+new answers.
 """
 
 import asyncio
@@ -26,15 +27,19 @@ class Settings(Strict):
     """A registry row's `settings` for the engine `function` (params/models.yaml)."""
 
     function: FunctionName
-    """The function as FILE.py:NAME. The engine calls it as NAME(messages, prefill=…, temperature=…,
-    top_p=…, max_tokens=…, stop=…), with messages as dictionaries of role and content; it returns
-    the completion's text."""
+    """The function as FILE.py:NAME, which returns the completion's text.
+
+    The engine calls NAME(messages, prefill=…, temperature=…, top_p=…, max_tokens=…,
+    stop=…). Messages are dictionaries of role and content.
+    """
 
 
 class FunctionEngine(Engine):
-    """An engine that asks the Python function that a registry row names; `EngineError` where it
-    cannot be loaded. A function that raises, or returns no text, fails the request
-    (`RequestFailed`)."""
+    """An engine that asks the Python function that a registry row names.
+
+    A function that raises, or returns something other than a text, fails the request
+    (`RequestFailed`). Raises `EngineError` if the function cannot be loaded.
+    """
 
     concurrency = 1
 
@@ -60,8 +65,11 @@ class FunctionEngine(Engine):
         )
 
     def _text(self, prompt: Prompt) -> str:
-        """Returns what the function answers to `prompt`. An error that would end this process or
-        its event loop (SystemExit, StopIteration) fails the request like any other."""
+        """Return the function's answer to `prompt`.
+
+        An error that would end this process or its event loop (SystemExit,
+        StopIteration) fails the request like any other error.
+        """
         who = f"{self._entry.name}: the function"
         settings = {**vars(prompt.sampling), "stop": list(prompt.sampling.stop)}
         messages = conversation(prompt)
@@ -69,7 +77,7 @@ class FunctionEngine(Engine):
             text = self._function(messages, prefill=prompt.prefill, **settings)
         except BaseException as error:  # whatever the function raises
             message = f"{who} raised {type(error).__name__}: {error}"
-            # Clients of servers raise errors with a status.
+            # Client libraries of servers raise errors with an HTTP status.
             outcome = outcome_of(getattr(error, "status_code", 0), message)
             raise RequestFailed(message, outcome) from None
         if not isinstance(text, str):
@@ -78,9 +86,12 @@ class FunctionEngine(Engine):
 
 
 async def in_a_thread(call: Callable[[], Any]) -> Any:
-    """Returns the result of `call`, called without arguments in a thread, or raises its error.
-    Unlike with `asyncio.to_thread`, a call that never returns can be given up and does not keep the
-    process from ending."""
+    """Return the result of `call`, called without arguments in a thread, or raise its
+    error.
+
+    Unlike with `asyncio.to_thread`, a call that never returns can be abandoned, and
+    does not keep the process from ending.
+    """
     outcome: Future[Any] = Future()
 
     def run() -> None:
@@ -95,8 +106,11 @@ async def in_a_thread(call: Callable[[], Any]) -> Any:
 
 
 def identity(entry: ModelEntry) -> str:
-    """Returns the model's part of its requests' keys: the revision of the registry row `entry`, and
-    a hash of the content of the function's file (of no content where the file is missing)."""
+    """Return the model's part of its requests' keys: the revision of the registry row
+    `entry`, and a hash of the function's file.
+
+    A missing file is hashed as an empty file.
+    """
     path = file_of(str(entry.settings["function"]))
     code = path.read_bytes() if path.is_file() else b""
     return (

@@ -1,9 +1,9 @@
-"""The engine of Python itself: runs the program of a request in the sandbox (Sense and Sensitivity,
-appendix B).
+"""The engine of Python itself: runs the program of a request in the sandbox (Sense and
+Sensitivity, appendix B).
 
-A request shows a program as its only message, and a call of the program as the beginning of the
-answer. The response is the call's result or how the call ended: `returned 42`, `raised KeyError:
-'a'`, `syntax error …`, `step limit …`.
+A request has a program as its only message, and a call of the program as the begun
+answer. The response says what the call returned or how it ended: `returned 42`, `raised
+KeyError: 'a'`, `syntax error …`, `step limit …`.
 """
 
 import asyncio
@@ -31,12 +31,12 @@ class Settings(Strict):
     """A registry row's `settings` for the engine `interpreter`."""
 
     steps: int = Field(100_000, gt=0)
-    """Largest number of steps of a program."""
+    """Largest number of steps (executed lines) of a program."""
 
 
 class Interpreter(BatchEngine):
-    """An engine that answers by running the programs that requests hold, many at the same time, in
-    the sandbox."""
+    """An engine that answers by running the programs of requests, many at the same
+    time, in the sandbox."""
 
     concurrency = 1000
 
@@ -44,13 +44,15 @@ class Interpreter(BatchEngine):
         super().__init__(entry)
         settings = Settings.model_validate(entry.settings)
         # The limit of steps ends a program first, on every machine. The slowest version of a
-        # CRUXEval program was seen to need 6.4 seconds of CPU time for 100,000.
+        # CRUXEval program was seen to need 6.4 seconds of CPU time for 100,000 steps.
         limits = Limits(settings.steps, cpu_s=60, wall_s=300.0)
         self.executor = Executor(limits=limits)
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields a response for each of `requests` that says how its program ended, or
-        `RequestFailed` for a program over which a worker dies twice."""
+        """Yield a response for each of `requests` that says how its program ended.
+
+        Yield a `RequestFailed` for a program over which a worker dies twice.
+        """
         programs = []
         for request in requests:
             prompt = request.prompt
@@ -71,8 +73,11 @@ class Interpreter(BatchEngine):
 
 
 def described(execution: Execution) -> str:
-    """Returns the response's text for a program's run: `returned` and the value (`returned 42`), or
-    the other ending and its detail; an integer too large to write out is an output limit."""
+    """Return the response's text for a program's run: `returned` and the value
+    (`returned 42`), or another ending and its detail.
+
+    An integer too large to write out counts as an output limit.
+    """
     if execution.outcome is not Ending.RETURNED:
         return f"{execution.outcome} {execution.detail}".strip()
     try:
@@ -82,9 +87,12 @@ def described(execution: Execution) -> str:
 
 
 def identity(entry: ModelEntry) -> str:
-    """Returns the model's part of its requests' keys: the version of Python, and the limits in the
-    registry row `entry`. The setting `together`, which no longer exists, stays in it as true, so
-    that old keys remain valid."""
+    """Return the model's part of its requests' keys: the version of Python, and the
+    limits in the registry row `entry`.
+
+    The setting `together` no longer exists; it stays in the text as true, so that old
+    keys remain valid.
+    """
     return f"{platform.python_version()}, {json.dumps(entry.settings | {'together': True}, sort_keys=True)}"
 
 

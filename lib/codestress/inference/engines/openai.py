@@ -1,7 +1,7 @@
-"""The engine of any OpenAI-compatible endpoint (the OpenAI API, `vllm serve`, others): its settings
-and the bodies of its requests.
+"""The engine of any OpenAI-compatible endpoint (the OpenAI API, `vllm serve`, others):
+its settings and the bodies of its requests.
 
-The client of OpenAI, which takes a second to import, is loaded when an engine is opened.
+OpenAI's client takes a second to import, and is loaded only when an engine is opened.
 """
 
 from __future__ import annotations
@@ -37,48 +37,56 @@ class Settings(Strict):
 
     base_url: str = "https://api.openai.com/v1"
     base_url_env: str | None = None
-    """Environment variable that replaces `base_url` where it is set."""
+    """Environment variable whose value, if set, replaces `base_url`."""
     key_env: str | None = None
-    """Environment variable that holds the key; empty when the server needs none. None:
-    OPENAI_API_KEY at OpenAI's own address, no key elsewhere."""
+    """Environment variable that holds the key; empty if the server needs no key. None
+    means OPENAI_API_KEY at OpenAI's own address, and no key elsewhere."""
     endpoint: Literal["chat", "completions"] = "chat"
-    """Endpoint of the server. With `completions`, `chat_template` renders the prompt in this
-    process, and any server then continues a begun answer."""
+    """Endpoint of the server. With `completions`, `chat_template` renders the prompt in
+    this process, and any server then continues a begun answer."""
     chat_template: str = ""
-    """A file in params/templates/, for `endpoint: completions`: the model's own template, in Jinja."""
+    """A file in params/templates/, for `endpoint: completions`: the model's own chat
+    template, in Jinja."""
     prefill: Literal["none", "vllm"] = "none"
     """Way in which a chat endpoint continues a begun answer: not at all, or by vLLM's
-    `continue_final_message`, which is verified before the first request that needs it."""
+    `continue_final_message`. Whether the server continues the answer is verified before
+    the first request that needs it."""
     concurrency: int = Field(default=16, ge=1)
-    """Maximum number of requests, and connections, in flight at the same time."""
+    """Maximum number of requests, and of connections, in flight at the same time."""
     timeout_s: float = Field(default=600, gt=0)
     """Longest time for one try in seconds, from sending to the last byte."""
     max_reply_bytes: int = Field(default=16_000_000, ge=1)
     """Longest reply in bytes, unpacked."""
     retries: int = Field(default=6, ge=0)
-    """Number of retries after the first try."""
+    """Maximum number of retries after the first try."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """The server's name for the limit of a completion's tokens; OpenAI's reasoning models know only
-    the second."""
+    """The server's name for the limit of a completion's tokens; OpenAI's reasoning
+    models know only `max_completion_tokens`."""
     omit: list[Literal["temperature", "top_p"]] = []
-    """Sampling parameters that the server does not let a request set; OpenAI's reasoning models:
-    both."""
+    """Sampling parameters that the server does not let a request set, so that they are
+    not sent. OpenAI's reasoning models need both omitted."""
     roles: Literal["any", "alternating", "no system"] = "any"
-    """Roles of messages that the server takes: any; or no two messages of one role in a row, so that
-    they are sent as one message; or neither these nor a system message, whose text then begins the
-    user's turn."""
+    """Roles of messages that the server takes.
+
+    "any" means any order. "alternating" means that neighbouring messages never share a
+    role, so that such messages are united. "no system" means the same as "alternating"
+    and, in addition, that the system message's text is sent at the front of the user's
+    turn.
+    """
     reasoning_effort: Literal["", "low", "medium", "high"] = ""
-    """Reasoning effort of OpenAI's reasoning models; empty: not sent."""
+    """Reasoning effort of OpenAI's reasoning models; not sent if empty."""
 
     @property
     def override(self) -> str:
         """Address that replaces `base_url`: the value of the environment variable that
-        `base_url_env` names; empty where it names none or the variable is not set."""
+        `base_url_env` names. Empty if `base_url_env` names no variable, or the variable
+        is unset."""
         return os.environ.get(self.base_url_env or "", "")
 
     @property
     def address(self) -> str:
-        """Address of the server, without an endpoint's path; an invalid address stays as it is."""
+        """Address of the server, without an endpoint's path; an invalid address is left
+        as it is."""
         url = self.override or self.base_url
         with suppress(ValueError):
             return base_of(url)
@@ -86,7 +94,7 @@ class Settings(Strict):
 
     @property
     def key_variable(self) -> str:
-        """Environment variable that holds the key; empty where no key is sent."""
+        """Environment variable that holds the key; empty if no key is sent."""
         if self.key_env is None:
             return "OPENAI_API_KEY" if is_openai(self.address) else ""
         return self.key_env
@@ -101,19 +109,23 @@ class Settings(Strict):
 
 
 def open_engine(entry: ModelEntry) -> OpenAIEngine:
-    """Returns an engine that asks the model of the registry row `entry`; raises `EngineError`,
-    before any request, where the key is unset or the address is invalid."""
+    """Return an engine that asks the model of the registry row `entry`.
+
+    Raises `EngineError`, before any request, if the key is unset or the address is
+    invalid.
+    """
     from .openai_engine import OpenAIEngine
 
     return OpenAIEngine(entry, Settings.model_validate(entry.settings))
 
 
 def fault_of_address(url: str, key_env: str) -> str:
-    """Returns the reason why the server's address `url` cannot be used, as the end of a message;
-    empty where it can. The reason does not show the address, which may hold a secret.
+    """Return the reason why the server's address `url` cannot be used, as the end of a
+    message; empty if it can be used.
 
-    `key_env` is the name, for the message, of the setting in which a person names the key's
-    environment variable.
+    The reason does not show the address, which may hold a secret. `key_env` is the
+    setting in which a person names the key's environment variable; the message mentions
+    it.
     """
     try:
         parts = HttpUrl(url.strip(AROUND))
@@ -128,9 +140,12 @@ def fault_of_address(url: str, key_env: str) -> str:
 
 
 def address_of(name: str, settings: Settings) -> str:
-    """Returns the address at which the server of the model `name` is asked by its `settings`, and
-    prints it where it differs from the address in the settings. Raises `EngineError` for an invalid
-    address."""
+    """Return the address at which the server of the model `name` is asked, according to
+    its `settings`.
+
+    The address is printed if it differs from the address in the settings. Raises
+    `EngineError` for an invalid address.
+    """
     url = settings.override or settings.base_url
     if fault := fault_of_address(url, "settings.key_env"):
         # An environment variable may hold a secret by mistake: its value is never shown.
@@ -143,14 +158,17 @@ def address_of(name: str, settings: Settings) -> str:
 
 
 def key_in(variable: str, who: str) -> str:
-    """Returns the key that the environment variable `variable` holds; empty where `variable` is
-    empty. Raises `EngineError`, which begins with `who`, where the variable is unset, or its value
-    holds spaces, line breaks or letters outside ASCII."""
+    """Return the key that the environment variable `variable` holds; empty if
+    `variable` is empty.
+
+    Raises `EngineError`, whose message begins with `who`, if the variable is unset or
+    blank, or if a character within its value is a space, a line break or outside ASCII.
+    """
     if not variable:
         return ""
     key = os.environ.get(variable, "").strip()
     if not key or not all("!" <= character <= "~" for character in key):
-        # What is no variable's name may be the key itself.
+        # A text that is not a variable's name may be the key itself.
         name = variable if variable.isupper() else "<key_env>"
         raise EngineError(
             f"{who}: the environment variable {name} holds no key, which is ASCII without "
@@ -162,10 +180,13 @@ def key_in(variable: str, who: str) -> str:
 def request_body(
     request: Request, settings: Settings, spoken: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Returns the JSON body, as a dictionary, that is sent for `request`: with messages for the
-    chat endpoint, or, where `settings.endpoint` is `completions`, with one text rendered by the
-    chat template. `spoken` names dialects (`dialects`) to which the body is adapted, beyond the settings.
-    Raises `EngineError` where the template fails."""
+    """Return the JSON body that is sent for `request`, as a dictionary.
+
+    For the chat endpoint, the body has messages. If `settings.endpoint` is
+    `completions`, the body has one text, rendered with the chat template. `spoken`
+    names dialects (forms of requests that some servers need, see `dialects`) to which
+    the body is adapted beyond the settings. Raises `EngineError` if the template fails.
+    """
     if spoken:
         changed = dialects.applied(vars(settings), spoken)
         settings = settings.model_copy(update=changed)
@@ -193,9 +214,11 @@ def request_body(
 
 
 def rendered(template: str, messages: list[dict[str, str]]) -> str:
-    """Returns `messages` as one text, up to where the answer begins, rendered by the chat template
-    in the file `template` of params/templates. Raises `EngineError` where the file is missing or
-    the template fails."""
+    """Return `messages` as one text up to the beginning of the answer, rendered with
+    the chat template in the file `template` of params/templates.
+
+    Raises `EngineError` if the file is missing or the template fails.
+    """
     try:
         compiled = _templates().get_template(template)
         text: str = compiled.render(messages=messages, add_generation_prompt=True)

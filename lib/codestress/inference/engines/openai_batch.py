@@ -1,7 +1,8 @@
-"""The engine of OpenAI's batch mode: a file of requests, answered within a day at half the price.
+"""The engine of OpenAI's batch mode: a file of requests, answered within a day at half
+the price.
 
-Open batches are written to a file before the engine waits for them, so that a run that was stopped
-finds them again and pays for nothing twice.
+Open batches are written to a file before the engine waits for them. A run that was
+stopped finds them again when it is started anew, and pays for nothing twice.
 """
 
 from __future__ import annotations
@@ -39,12 +40,13 @@ LARGEST_FILE = 100_000_000
 ENDPOINT: Final = "/v1/chat/completions"
 ENDED = ("completed", "failed", "expired", "cancelled")
 _BATCHES = TypeAdapter(dict[str, list[str]])
-"""Validator of the file of open batches: keys of requests by batch."""
+"""Validator of the file of open batches: a dict from a batch's id to the keys of its
+requests."""
 
 
 class Settings(openai.Settings):
-    """A registry row's `settings` for the engine `openai_batch` (params/models.yaml): the settings
-    of the engine `openai`, and how to wait."""
+    """A registry row's `settings` for the engine `openai_batch` (params/models.yaml):
+    the settings of the engine `openai`, and how to wait."""
 
     batch: int = Field(default=20_000, ge=1, le=50_000)
     """Maximum number of requests in one file."""
@@ -53,8 +55,11 @@ class Settings(openai.Settings):
 
 
 class OpenAIBatch(BatchEngine):
-    """An engine that asks one model by OpenAI's batch mode, with files of requests; `EngineError`
-    for another endpoint than `chat`."""
+    """An engine that asks one model through OpenAI's batch mode, with files of
+    requests.
+
+    Raises `EngineError` for another endpoint than `chat`.
+    """
 
     def __init__(self, entry: ModelEntry) -> None:
         super().__init__(entry)
@@ -69,13 +74,17 @@ class OpenAIBatch(BatchEngine):
         self._client = self._engine.client
         self._file = OUTPUTS / "batches" / f"{entry.fingerprint}.json"
         self._batches = self._read()
-        """Keys of the requests in each batch that is not known to have ended, by the batch's id."""
+        """Keys of the requests in each batch that is not known to have ended, by the
+        batch's id."""
         self.submitted = frozenset().union(*self._batches.values())
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields responses and failures as batches end, from batches that were open before and from
-        new batches. Raises `EngineError` where no request can succeed, and `RequestFailed` where a
-        call about files or batches fails."""
+        """Yield responses and failures as batches end: batches that were open before,
+        and new batches.
+
+        Raises `EngineError` if no request can succeed, and `RequestFailed` if a call
+        about files or batches fails.
+        """
         try:
             await self._open(requests)
             while self._batches:
@@ -84,7 +93,7 @@ class OpenAIBatch(BatchEngine):
                     if batch.status in ENDED:
                         async for outcome in self._outcomes(batch, keys):
                             yield outcome
-                        for _ in range(2):  # those who wait wake up, and store it
+                        for _ in range(2):  # waiting tasks wake up and store responses
                             await asyncio.sleep(0)
                         del self._batches[identifier]
                         self._write()
@@ -98,8 +107,10 @@ class OpenAIBatch(BatchEngine):
         await self._engine.close()
 
     async def _open(self, requests: Sequence[Request]) -> None:
-        """Opens batches for those of `requests` that are in none. Raises `EngineError` for one that
-        begins the answer."""
+        """Open batches for those of `requests` that are in no open batch.
+
+        Raises `NoContinuationError`, an `EngineError`, if a request has a begun answer.
+        """
         known = set().union(*self._batches.values())
         lines: dict[str, bytes] = {}
         size = 0
@@ -119,7 +130,8 @@ class OpenAIBatch(BatchEngine):
         tqdm.write(message, sys.stderr)
 
     async def _send(self, lines: Mapping[str, bytes]) -> None:
-        """Opens a batch of requests, each a line of JSON by its key."""
+        """Open a batch of requests; `lines` is a dict from key to the request's line of
+        JSON."""
         file = await self._client.files.create(
             file=("requests.jsonl", b"".join(lines.values())), purpose="batch"
         )
@@ -140,8 +152,12 @@ class OpenAIBatch(BatchEngine):
         return json.dumps({**line, "body": body}).encode() + b"\n"
 
     async def _outcomes(self, batch: Batch, keys: list[str]) -> Outcomes:
-        """Yields the outcomes of the ended batch `batch` of requests with these `keys`, first a failure
-        for each, which counts where the batch has no answer."""
+        """Yield the outcomes of `batch`, which has ended, for the requests with these
+        `keys`.
+
+        The first outcome of each request is a failure, which counts if the batch has no
+        answer to the request.
+        """
         message = f"batch {batch.id} {batch.status} without an answer"
         if batch.errors:
             message += f": {self._engine.secret.quote(batch.errors.to_json())}"
@@ -150,12 +166,12 @@ class OpenAIBatch(BatchEngine):
         for file in (batch.error_file_id, batch.output_file_id):
             content = (await self._client.files.content(file)).content if file else b""
             for line in content.splitlines():
-                with suppress(ValueError):  # the request of a broken line has no answer
+                with suppress(ValueError):  # a broken line answers no request
                     row = parse_json(line)
                     yield str(value_at(row, "custom_id")), self._outcome(row)
 
     def _outcome(self, row: Any) -> Response | RequestFailed:
-        """Returns the response in `row`, a line of a batch's file, or the failure."""
+        """Return the response in `row`, a line of a batch's file, or the failure."""
         status = value_at(row, "response", "status_code")
         body = value_at(row, "response", "body")
         if status == 200:
@@ -169,9 +185,12 @@ class OpenAIBatch(BatchEngine):
         return RequestFailed(f"{self.entry.name}: {message}", outcome)
 
     def _read(self) -> dict[str, list[str]]:
-        """Returns the keys of the requests in each batch that is not known to have ended, by the
-        batch's id, from the file of open batches; empty without a file. Raises `EngineError` where
-        the file is damaged."""
+        """Return a dict from batch id to the keys of the batch's requests, read from
+        the file of open batches; empty if there is no file.
+
+        The dict has the batches that are not known to have ended. Raises `EngineError`
+        if the file is damaged.
+        """
         try:
             return _BATCHES.validate_json(self._file.read_bytes())
         except FileNotFoundError:

@@ -1,5 +1,7 @@
-"""The HTTP client under OpenAI's client, and the errors of both: each try has a deadline and a
-longest reply, and is counted in the budget."""
+"""The HTTP client that OpenAI's client uses, and the errors of both clients.
+
+Each try has a deadline and a longest reply, and is counted in the budget.
+"""
 
 import asyncio
 import re
@@ -37,30 +39,35 @@ from .replies import (
 
 CONNECT_S = 30.0
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
-"""Statuses by which servers say that they did nothing for a request: the request counts, and costs
-no tokens."""
+"""HTTP statuses with which servers say that they did not process a request: it counts
+as a request, and costs no tokens."""
 NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
-"""Values of Content-Encoding that are read; others unpack a few bytes to any length at once."""
+"""Values of Content-Encoding that are read; other encodings unpack a few bytes to any
+length at once."""
 MOST: ContextVar[tuple[int, int]] = ContextVar("MOST")
-"""Upper bounds of the tokens of what this task sends: of the prompt, and of the completion."""
+"""Upper bounds of the tokens of the request that the current task sends: of its prompt,
+and of its completion."""
 
 
 class Cut(httpx2.ReadError):
-    """Raised where a connection breaks within a reply."""
+    """Raised if a connection breaks within a reply."""
 
 
 class Client(httpx2.AsyncClient):
-    """An HTTP client of the server of one registry row, with one connection for each request in
-    flight. Raises `EngineError` where a proxy or certificate of the environment is unusable.
+    """An HTTP client of the server of one registry row, with one connection for each
+    request in flight.
 
-    httpx's own read time-out starts again with every byte, so a server that trickles would hold a
-    request for ever: each try has `settings.timeout_s` in all.
+    httpx's own read time-out starts again with every byte, so that a server that sends
+    its reply very slowly would hold a request for ever. Each try therefore has
+    `settings.timeout_s` in all. Raises `EngineError` if a proxy or certificate that the
+    environment names is unusable.
     """
 
     budget: Budget
-    """The budget that counts each try; without limits until a caller sets another."""
+    """The budget that counts each try; without limits until a caller sets another
+    budget."""
 
     def __init__(self, entry: ModelEntry, settings: Settings, secret: Secret) -> None:
         url, timeout = settings.address, settings.timeout_s
@@ -69,8 +76,9 @@ class Client(httpx2.AsyncClient):
         super().__init__(**options)
         self._options = options
         self._idle: list[httpx2.AsyncClient] = []
-        """Clients of one connection each: a pool looks through all its connections whenever a request
-        comes or goes, half of a request's time where there are 64."""
+        """Idle clients of one connection each. A shared pool would look through all its
+        connections whenever a request begins or ends, which takes half of a request's
+        time with 64 connections."""
         self.who = f"{entry.name} ({entry.id}) at {url}{through(url)}"
         """Model and server, which begin each message."""
         self.budget = Budget()
@@ -80,9 +88,11 @@ class Client(httpx2.AsyncClient):
         self._patience = Patience(entry.name, secret)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Returns the reply to one try of `request`, read in full. A reply of status 200 that holds an
-        error gets the status of this error. Raises `BudgetReached` before a try that could cross a
-        limit."""
+        """Return the reply to one try of `request`, read in full.
+
+        A reply of status 200 that holds an error gets the status of this error. Raises
+        `BudgetReached` before a try that could cross a limit.
+        """
         if self.budget.limited and request.method == "POST":
             reply = await self._paid(request, options)
         else:
@@ -103,8 +113,11 @@ class Client(httpx2.AsyncClient):
     async def _paid(
         self, request: httpx2.Request, options: dict[str, Any]
     ) -> httpx2.Response:
-        """Returns the reply to `request`. The largest cost of the try is reserved before it, and its
-        real cost is counted afterwards."""
+        """Return the reply to `request`, paid from the budget.
+
+        The largest cost of the try is reserved before the try, and its real cost is
+        counted afterwards.
+        """
         most = MOST.get()
         async with self.budget.paying(self.entry, most) as paid:
             try:
@@ -120,7 +133,7 @@ class Client(httpx2.AsyncClient):
     async def _loaded(
         self, request: httpx2.Request, options: dict[str, Any]
     ) -> httpx2.Response:
-        """Returns the reply to `request`, sent again while the server loads its model."""
+        """Return the reply to `request`, sent again while the server loads its model."""
         options["stream"] = True
         while True:
             idle = self._idle
@@ -143,8 +156,10 @@ class Client(httpx2.AsyncClient):
         await super().aclose()
 
     async def _read_in_full(self, reply: httpx2.Response) -> httpx2.Response:
-        """Returns `reply` with its content, unpacked. Raises `RequestFailed` for one of too many
-        bytes unpacked, `DecodingError` for an unknown packing, and `Cut` for one that breaks off.
+        """Return `reply` with its content, unpacked.
+
+        Raises `RequestFailed` if the unpacked reply has too many bytes, `DecodingError`
+        for an unknown encoding, and `Cut` if the reply breaks off.
         """
         content = bytearray()
         most = self.settings.max_reply_bytes
@@ -174,9 +189,12 @@ class Client(httpx2.AsyncClient):
         return unpacked
 
     def failure(self, error: Exception) -> Exception:
-        """Returns the error to raise for `error`, of OpenAI's client: `RequestFailed` where one
-        request failed, `EngineError` where no request can succeed. An error of this kit is returned
-        itself."""
+        """Return the error to raise for `error`, an error of OpenAI's client.
+
+        The returned error is a `RequestFailed` if one request failed, and an
+        `EngineError` if no request can succeed. An error of this kit is returned
+        unchanged.
+        """
         if isinstance(error, CodestressError | RequestFailed):
             return error
         if isinstance(error, APIStatusError):

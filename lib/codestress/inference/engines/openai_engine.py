@@ -1,14 +1,16 @@
 """The engine that asks one model of one OpenAI-compatible server.
 
-OpenAI's client retries failures that may pass (`PASSING`, 429, 5xx, time-outs, broken connections)
-with backoff and jitter, and waits as long as `Retry-After` says, up to two minutes; a longer wait
-fails the request at once. Replies that the client would accept as answers (HTML, other JSON, the
-answer to another request) are retried here. At most `settings.concurrency` requests are in flight
-at the same time, their waits between tries included.
+OpenAI's client retries failures that may pass (`PASSING`, 429, 5xx, time-outs, broken
+connections) with backoff and jitter. The client waits as long as `Retry-After` says, up
+to two minutes; a longer wait fails the request at once. Replies that the client would
+accept as answers (HTML, other JSON, the answer to another request) are retried here. At
+most `settings.concurrency` requests are in flight at the same time, including those
+that wait between tries.
 
-A server refuses a request that is in another dialect of the protocol, or whose prompt or answer is
-too long. The engine finds the dialect by sending changed requests. Where a refusal does not show that
-the length is the reason, it sends a shorter prompt: an answer to it does.
+A server refuses a request that is in another dialect of the protocol, or whose prompt
+or answer is too long. The engine finds the dialect by sending changed requests. If a
+refusal does not show whether the length is the reason, the engine sends a shorter
+prompt: the length is the reason if the shorter prompt is answered.
 """
 
 import asyncio
@@ -52,19 +54,24 @@ from .replies import (
 )
 
 PAUSES_S = (0.0, 0.5, 1.0)
-"""Seconds before each try of a request with invalid replies."""
+"""Seconds of waiting before each try of a request whose replies are invalid."""
 MOST_TRIALS = 16
 """Maximum number of changed requests that are sent to find a server's dialects."""
 COUNT = Prompt((Message("user", "Count."),), Sampling(max_tokens=1), "One, two,")
-"""Prompt with a begun answer, by which the engine finds whether the server continues it."""
+"""Prompt with a begun answer, with which the engine finds out whether the server
+continues begun answers."""
 NAMES = [*DIALECTS]
 Spoken = tuple[str, ...]
-"""Names of the dialects in which a request is sent, in the order in which they were found."""
+"""Names of the dialects in which a request is sent, in the order in which they were
+found."""
 
 
 class OpenAIEngine(Client, Engine):
-    """An engine that asks one model of one server. Raises `EngineError`, before any request, where
-    the key is unset or the address is invalid."""
+    """An engine that asks one model of one server.
+
+    Raises `EngineError`, before any request, if the key is unset or the address is
+    invalid.
+    """
 
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:
         base_url = address_of(entry.name, settings)
@@ -85,7 +92,8 @@ class OpenAIEngine(Client, Engine):
         self.concurrency = settings.concurrency
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._prefill: asyncio.Task[None] | None = None
-        """Check of whether begun answers are continued."""
+        """Task that checks whether the server continues begun answers; None if no check
+        has begun."""
         self._texts: Texts = {}
         self._announced = set(entry.adapted)
         """Names of the dialects that the console has reported."""
@@ -93,20 +101,23 @@ class OpenAIEngine(Client, Engine):
         self._trials = 0
         self._searching = asyncio.Lock()
         self._answered = 0
-        """Characters of the longest prompt that was answered."""
+        """Number of characters of the longest prompt that was answered."""
         self._unfit: dict[int, int] = {}
-        """Characters of the shortest prompt that proved too long, by the request's `max_tokens`."""
+        """Number of characters of the shortest prompt that proved too long, by the
+        request's `max_tokens`."""
 
     async def close(self) -> None:
         await self.client.close()
 
     async def answer(self, request: Request) -> Response:
-        """Returns the response to `request`. Raises `RequestFailed`, with the outcome that the
-        server's refusal shows, where this request fails, `EngineError` where none can succeed, and
-        `BudgetReached` before a limit is crossed.
+        """Return the response to `request`.
 
-        An empty answer means that the prompt is too long if the prompt is longer than every prompt
-        that was answered, and the same prompt, shortened, is answered.
+        If the answer is empty, the prompt counts as too long if it is longer than every
+        answered prompt and its shortened form is answered.
+
+        Raises `RequestFailed`, with the outcome that the server's refusal shows, if
+        this request fails; `EngineError` if no request can succeed; and `BudgetReached`
+        before a limit is crossed.
         """
         try:
             response = await self._in_dialect(request)
@@ -127,9 +138,12 @@ class OpenAIEngine(Client, Engine):
         return response
 
     async def _judged(self, error: Exception, request: Request) -> Exception:
-        """Returns the failure of `request` for which the client raised `error`, with the outcome
-        that the server's refusal shows, or as `AnswerTooLong`. Where the refusal is open to doubt,
-        a shorter prompt is sent first."""
+        """Return the failure of `request`, for which the client raised `error`, with
+        the outcome that the server's refusal shows.
+
+        If the server allows no answer as long as requested, the failure is an
+        `AnswerTooLong`. If the refusal is ambiguous, a shorter prompt is sent first.
+        """
         failure = self.failure(error)
         if not isinstance(failure, RequestFailed):
             return failure
@@ -155,8 +169,11 @@ class OpenAIEngine(Client, Engine):
         return failure
 
     async def _fits_shorter(self, request: Request) -> bool:
-        """Whether the model answers `request` when its prompt is shortened; False, without a try,
-        where it is short already, and True where a prompt that is no longer was tried before."""
+        """Return whether the model answers `request` when its prompt is shortened.
+
+        Return False, without a try, if the prompt is short already, and True, without a
+        try, if a prompt of at most its length proved too long before.
+        """
         prompt = request.prompt
         limit, length = prompt.sampling.max_tokens, prompt.characters
         if length >= self._unfit.get(limit, math.inf):
@@ -172,9 +189,13 @@ class OpenAIEngine(Client, Engine):
         return False
 
     async def _in_dialect(self, request: Request) -> Response:
-        """Returns the response to `request`. Where the server's refusal shows that it takes another
-        form of requests (a dialect), this and all later requests are sent in that form. Raises the
-        client's errors."""
+        """Return the response to `request`, sent in the dialect that the server takes.
+
+        If a refusal shows that the server takes another form of requests (a dialect),
+        this and all later requests are sent in that form. A refusal by the server's
+        filter becomes a response with the finish reason `content_filter`. Raises the
+        client's errors.
+        """
         while True:
             spoken = self._spoken
             try:
@@ -189,11 +210,13 @@ class OpenAIEngine(Client, Engine):
                     return await self._adapted(request, refusal)
 
     async def _adapted(self, request: Request, refusal: APIStatusError) -> Response:
-        """Returns the response to `request` in the first dialects that the server answers, which are
-        kept; raises `refusal`, with which the server refused the request, where none are answered.
+        """Return the response to `request` in the first dialects that the server
+        answers; later requests use the same dialects.
 
-        Where a change leads to a refusal with other signs, more changes are made to it at once;
-        where it does not, several are made together after each was made alone.
+        If a change leads to a refusal with other signs, further changes are added to it
+        at once. If the signs stay the same, changes are combined only after each was
+        tried alone. Raises `refusal`, with which the server refused the request, if no
+        dialect is answered.
         """
         trials = self._changes(request, refusal, self._spoken)
         if trials and refusal.status_code >= 500:
@@ -218,9 +241,14 @@ class OpenAIEngine(Client, Engine):
     def _changes(
         self, request: Request, refusal: APIStatusError, spoken: Spoken
     ) -> list[tuple[Spoken, list[str]]]:
-        """Returns the dialects to try after `request` was refused in the dialects `spoken`: each
-        time one more, whose sign the refusal bears and which changes the request, with the names of
-        all whose signs it bears; empty where the refusal is about something else."""
+        """Return the dialects to try after `refusal`, with which the server refused
+        `request` in the dialects `spoken`.
+
+        Each item is a pair. The pair's first part is `spoken` with one more dialect,
+        whose sign the refusal bears and which changes the request. The pair's second
+        part has the names of all dialects whose signs the refusal bears. The list is
+        empty if the refusal is about something else.
+        """
         status, words = refusal.status_code, words_of(refusal.response.text)
         if status not in MAYBE_DIALECT or {"prompt", "other"} & limits_in(words).keys():
             return []
@@ -237,8 +265,11 @@ class OpenAIEngine(Client, Engine):
         ]
 
     async def _sent(self, request: Request, spoken: Spoken) -> Response:
-        """Returns the response to `request`, which is sent in the dialects `spoken`, and sent again
-        where the reply is no completion. Raises the client's errors."""
+        """Return the response to `request`, sent in the dialects `spoken`; send the
+        request again if the reply is not a completion.
+
+        Raises the client's errors, and `RequestFailed` if no try gets a completion.
+        """
         if request.prompt.prefill and self.settings.endpoint == "chat":
             check = self._prefill or asyncio.create_task(self._check_prefill(request))
             self._prefill = check
@@ -268,8 +299,12 @@ class OpenAIEngine(Client, Engine):
     def _read(
         self, reply: httpx2.Response, request: Request, spoken: Spoken
     ) -> Response:
-        """Returns the response in `reply` to `request`, with the dialects `spoken` and those of the
-        reply; raises `ValueError` where the reply is no completion, or answers another request."""
+        """Return the response in `reply` to `request`, with the dialects `spoken` and
+        those of the reply.
+
+        Dialects that are new are reported on the console. Raises `ValueError` if the
+        reply is not a completion or answers another request.
+        """
         content = parse_json(reply.content)
         prompt = request.prompt
         seconds = reply.elapsed.total_seconds()
@@ -287,11 +322,12 @@ class OpenAIEngine(Client, Engine):
         return replace(response, dialects=spoken)
 
     async def _check_prefill(self, request: Request) -> None:
-        """Raises `NoContinuationError` unless the server verifiably continues begun answers of the
-        model that `request` asks.
+        """Raise `NoContinuationError` unless the server verifiably continues begun
+        answers of the model that `request` asks.
 
-        The server continues two messages by one token, once with the last answer left open and once
-        with it closed: only where the first prompt has fewer tokens is the answer left open.
+        The server completes the prompt `COUNT` by one token twice: with the begun
+        answer left open, and with the answer closed. The server continues begun answers
+        only if the open prompt has fewer tokens than the closed prompt.
         """
         fault = "settings.prefill is 'none'"
         if self.settings.prefill != "none":

@@ -1,8 +1,8 @@
-"""The engine of a cluster: Ray Data hands requests to workers on many machines, each with its own
-engine.
+"""The engine of a cluster: Ray Data hands requests to workers on many machines, each
+with its own engine.
 
-Each batch of responses comes back as soon as a worker has it, and is kept in the store then: a
-worker, a machine or this process may die, and only the batches under way are asked again.
+A batch of responses comes back as soon as a worker has it, and is then stored. A
+worker, a machine or this process may die: only the batches in flight are asked again.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ from .base import (
 
 
 class Worker(Strict):
-    """Settings of the workers of the engine `ray`: the engine inside each worker, and its
-    settings."""
+    """Settings of the workers of the engine `ray`: the engine inside each worker, and
+    that engine's settings."""
 
     engine: Literal["openai", "vllm"]
     settings: dict[str, Any] = {}
@@ -40,22 +40,25 @@ class Settings(Strict):
 
     worker: Worker
     workers: int = Field(default=2, ge=1)
-    """Number of workers; for vLLM one for each copy of the model."""
+    """Maximum number of workers; for vLLM, one worker holds one copy of the model."""
     gpus: float = Field(default=0, ge=0)
-    """GPUs for each worker; with vLLM its `tensor_parallel`."""
+    """Number of GPUs for each worker; with vLLM, its `tensor_parallel`."""
     cpus: float = Field(default=0.5, gt=0)
-    """CPUs for each worker. A pool that takes all processors leaves none for reading, and waits for
-    ever."""
+    """Number of CPUs for each worker. If the workers take all processors, none is left
+    for Ray's reading of requests, and the run waits for ever."""
     task: int = Field(default=64, ge=1)
-    """Requests that a worker takes and answers together: the most that is lost when a worker
-    dies."""
+    """Number of requests that a worker takes and answers together: the most that is
+    lost when a worker dies."""
     address: str = ""
-    """Address of a running cluster (`auto` inside a cluster); empty: Ray on this machine alone."""
+    """Address of a running cluster (`auto` inside a cluster). If empty, Ray runs on
+    this machine alone."""
 
 
 class RayEngine(BatchEngine):
-    """An engine that asks one model on the workers of a cluster; `EngineError` where Ray is not
-    installed or does not start."""
+    """An engine that asks one model on the workers of a cluster.
+
+    Raises `EngineError` if Ray is not installed or does not start.
+    """
 
     concurrency = 10_000
 
@@ -79,7 +82,7 @@ class RayEngine(BatchEngine):
                     include_dashboard=False,
                     log_to_driver=False,
                 )
-        except Exception as error:  # Ray raises bare ones
+        except Exception as error:  # Ray raises exceptions of no common class
             ray.shutdown()
             where = address or "this machine"
             raise EngineError(
@@ -88,8 +91,10 @@ class RayEngine(BatchEngine):
         ray.data.DataContext.get_current().enable_progress_bars = False
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields responses and failures as the workers have them. Raises `EngineError` where the
-        cluster fails."""
+        """Yield responses and failures as soon as the workers have them.
+
+        Raises `EngineError` if the cluster fails.
+        """
         outcomes = self._outcomes(requests)
         try:
             while pickled := await asyncio.to_thread(next, outcomes, None):
@@ -106,8 +111,8 @@ class RayEngine(BatchEngine):
             self._ray.shutdown()
 
     def _outcomes(self, requests: Sequence[Request]) -> Iterator[bytes]:
-        """Yields what the workers return for `requests` (see `AskBatch`), of each batch when it is
-        answered."""
+        """Yield the pickled outcomes that the workers return for `requests` (see
+        `AskBatch`), batch by batch as each is answered."""
         settings = self._settings
         tasks = -(-len(requests) // settings.task)
         workers = min(settings.workers, tasks)
@@ -115,7 +120,7 @@ class RayEngine(BatchEngine):
         entry = self.entry.model_dump() | settings.worker.model_dump()
         limited = any(os.environ.get(limit) for limit in LIMITS)
         if limited and entry["engine"] == "openai":
-            # Retries in a worker would not be counted.
+            # The budget would not count retries in a worker.
             entry["settings"]["retries"] = 0
         answered = self._ray.data.from_items(rows, override_num_blocks=tasks)
         answered = answered.map_batches(
@@ -126,7 +131,7 @@ class RayEngine(BatchEngine):
             num_gpus=settings.gpus or None,
             fn_constructor_kwargs={"row": entry},
         )
-        # With a batch ahead, Ray would hold back the first until the second is answered.
+        # With prefetching, Ray would hold back a batch until the next one is answered.
         batches = answered.iter_batches(
             prefetch_batches=0, batch_size=None, batch_format="pyarrow"
         )
@@ -135,15 +140,19 @@ class RayEngine(BatchEngine):
 
 
 class AskBatch:
-    """A worker of the cluster: answers batches of requests by the model of the registry row `row`."""
+    """A worker of the cluster: answers batches of requests with the model of the
+    registry row `row`."""
 
     def __init__(self, row: dict[str, Any]) -> None:
         self._engine = open_worker(ModelEntry.model_validate(row))
         self._loop = asyncio.new_event_loop()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[bytes]]:
-        """Returns the column `outcome` for the column `request` of `batch`, pickled requests: pickled
-        pairs of a request's key and its response or failure."""
+        """Return the column `outcome`, made from the column `request` of `batch`.
+
+        A cell of `request` is a pickled request. A cell of `outcome` is a pickled pair:
+        the request's key, and its response or failure.
+        """
         outcomes = self._outcomes(map(pickle.loads, batch["request"]))
         return {"outcome": self._loop.run_until_complete(outcomes)}
 

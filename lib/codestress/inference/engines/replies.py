@@ -1,9 +1,10 @@
-"""Reading of replies of OpenAI-compatible servers: a response, token counts, an error that came
-with status 200, and the limit that a refused request crosses.
+"""Reading of the replies of OpenAI-compatible servers: a response, token counts, an
+error that came with status 200, and the limit that a refused request crosses.
 
-The limit is the prompt's length, the answer's length or another one, such as a rate; some refusals
-only say that something exceeds a limit. It is recognised by signs (params/refusals.yaml): regular
-expressions for the words, codes and field names of refusals, in the languages that servers speak.
+The limit is the prompt's length, the answer's length or another limit, such as a rate.
+Some refusals only say that something exceeds a limit. The limit is recognised by signs
+(params/refusals.yaml): regular expressions for the words, codes and field names of
+refusals, in the languages that servers use.
 """
 
 import itertools
@@ -40,7 +41,7 @@ ENDINGS = (
     "native_finish_reason",
     "stop_type",
 )
-"""Fields of other APIs in a choice that say why its text ended."""
+"""Fields of other APIs, in a choice, that say why its text ended."""
 TOKENS = (
     ("prompt_tokens",),
     ("completion_tokens",),
@@ -49,39 +50,48 @@ TOKENS = (
 )
 """Fields of a reply's `usage`, in the order of the fields of `Usage`."""
 THOUGHT = re.compile("reason|think|thought|summary")
-"""Regular expression for the types of parts that hold thoughts."""
+"""Regular expression for the types of content parts that hold thoughts."""
 MESSAGE = "choices.0.message"
-"""Place of the model's message in a reply, as errors name it."""
+"""Place of the model's message in a reply, as error messages name it."""
 OVERLOADED = (429, 503, 529)
-"""Statuses by which servers ask for fewer requests."""
+"""HTTP statuses with which servers ask for fewer requests."""
 MAYBE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
-"""Statuses of refusals that may mean that the server speaks a dialect."""
+"""HTTP statuses of refusals that may mean that the server speaks a dialect of the
+protocol."""
 PASSING = (408, 409, 425, 499)
-"""Statuses below 500, beside 429, of failures that may pass."""
+"""HTTP statuses below 500, apart from 429, of failures that may pass."""
 TOO_LARGE = 413
-"""Status by which servers say that a request is too large."""
+"""HTTP status with which servers say that a request is too large."""
 SUSPICIOUS = (400, TOO_LARGE, 422)
-"""Statuses with which servers refuse a prompt that is too long, and other faults of a request."""
+"""HTTP statuses with which servers refuse a prompt that is too long, and also requests
+with other faults."""
 OUTCOMES = {
     "load": Outcome.OVERLOADED,
     "prompt": Outcome.DOES_NOT_FIT,
     "excess": Outcome.DOES_NOT_FIT,
 }
-"""Outcome of a refused request by the limit that it crosses (`limit_of`); where it crosses another
-or none, it is a `harness error`."""
+"""Outcome of a refused request, by the limit that it crosses (`limit_of`). For any
+other limit, and for none, the outcome is `harness error`."""
 REMEDIES: dict[Any, str] = read_yaml(Path(__file__).with_name("remedies.yaml"))
-"""Advice on faults that fail every request, by HTTP status or by name (remedies.yaml)."""
+"""Advice on faults that fail every request, by HTTP status or by name (remedies.yaml).
+"""
 LONGEST_WORDS = 1000
-"""Maximum number of characters of a refusal that are read; what follows may repeat the prompt."""
+"""Maximum number of characters of a refusal that are read; the rest may repeat the
+prompt."""
 SMALLEST_CONTEXT = 128
-"""Smallest context in tokens; smaller numbers in a refusal are no limit of a prompt."""
+"""Smallest context in tokens: a smaller number in a refusal is not the limit of a
+prompt."""
 SIGNS = PARAMS / "refusals.yaml"
-"""The table of signs: regular expressions by the limit that they name (`money`, `rate`, `memory`,
-`key`, `filter`, `prompt`, `answer`, `other`, or `excess` for none) and by their source."""
+"""File of the table of signs: for each limit, regular expressions by their source.
+
+The limits are `money`, `rate`, `memory`, `key`, `filter`, `prompt`, `answer` and
+`other`; `excess` means an unnamed limit. `size` is not a limit: signs of `answer` count
+only beside a sign of `size`.
+"""
 NAMES_ERROR = re.compile("err|detail|mess|msg|code|status|base_resp")
 """Regular expression for the fields of a reply that tell of an error."""
 LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
-"""Regular expression for the parser's words on JSON texts whose end is missing."""
+"""Regular expression for the parser's errors on JSON texts whose end is missing."""
 
 
 class NoTextError(ValueError):
@@ -91,13 +101,12 @@ class NoTextError(ValueError):
 def response_of(
     body: Any, seconds: float, secret: Secret, most: int | None = None
 ) -> Response:
-    """Returns the response in the JSON body `body` of a reply that took `seconds`, with the key of
-    `secret` replaced in its texts. Raises `ValueError`, with the reason, where the body is no valid
-    reply or has another number of choices than one, and `NoTextError` where it has neither an
-    answer nor a reason for it.
+    """Return the response in `body`, the JSON of a reply that took `seconds`, with the key of `secret` replaced in
+    its texts.
 
-    `most` is the request's `max_tokens`: a completion of at least as many tokens counts as cut off
-    where the server does not say why it ended.
+    `most` is the request's `max_tokens`. If the server does not say why a completion ended, a completion of at least
+    `most` tokens counts as cut off. Raises `ValueError`, with the reason, if the body is not a valid reply or does
+    not have exactly one choice. Raises `NoTextError` if the body has neither an answer nor a reason for its absence.
     """
     if value_at(body, "error"):
         raise ValueError("error")
@@ -131,9 +140,12 @@ def response_of(
 
 
 def _text_and_reason(choice: Any) -> tuple[str, FinishReason]:
-    """Returns the text of `choice`, the only choice of a reply, and the reason why it ended:
-    `content_filter` for a refusal, `reasoning` for thoughts without a text, else the server's.
-    Raises as `response_of` does."""
+    """Return the text of `choice`, the only choice of a reply, and the reason why the
+    text ended.
+
+    The reason is `content_filter` for a refusal, `reasoning` for thoughts without a
+    text, else the server's reason. Raises as `response_of` does.
+    """
     message = value_at(choice, "message")
     if message is None and value_at(choice, "text") is not None:
         message = {"content": choice["text"]}
@@ -162,9 +174,12 @@ def _text_and_reason(choice: Any) -> tuple[str, FinishReason]:
 
 
 def _text_of(content: Any, path: str) -> str:
-    """Returns the text of `content`, a text, which may hold half a surrogate pair, or a part or a
-    list of parts, of which thoughts and images are left out; empty for None. Raises `ValueError`,
-    which names `path`, for anything else."""
+    """Return the text of `content`: a text, a part, or a list of parts, whose thoughts
+    and images are left out.
+
+    None gives an empty text. A text may hold half of a surrogate pair. Raises
+    `ValueError`, which names `path`, for any other content.
+    """
     if content is None or isinstance(content, str):
         return content or ""
     texts = []
@@ -182,8 +197,11 @@ def _text_of(content: Any, path: str) -> str:
 
 
 def value_at(body: Any, *path: str | int) -> Any:
-    """Returns the value to which `path` leads in `body`, by keys of mappings and places in lists,
-    one after the other; None where one is missing."""
+    """Return the value in `body` to which `path` leads, a sequence of keys of mappings
+    and indices of lists.
+
+    None if a key or an index is missing.
+    """
     for name in path:
         try:
             body = body[name]
@@ -193,30 +211,36 @@ def value_at(body: Any, *path: str | int) -> Any:
 
 
 def _usage(body: Any) -> Usage:
-    """Returns the tokens that the reply `body` counts: a negative number as 0, and None where there
-    is no integer."""
+    """Return the tokens that the reply `body` counts.
+
+    A negative number is read as 0; a count is None if there is no integer.
+    """
     counts = [value_at(body, "usage", *path) for path in TOKENS]
     return Usage(*[max(0, n) if type(n) is int else None for n in counts])
 
 
 def sent_on(url: str, location: str) -> str:
-    """Returns the end of a message on a reply that redirects to `location` a request to `url`."""
+    """Return the end of a message on a reply that redirects a request from `url` to
+    `location`."""
     with suppress(ValueError):
         location = base_of(urljoin(url, location))
     return REMEDIES["redirect"].format(location)
 
 
 def remedy_of(error: object) -> str:
-    """Returns a sentence with the remedy where the `error` of an HTTP client says that a certificate
-    cannot be verified; else empty."""
+    """Return a sentence with the remedy if the `error` of an HTTP client says that a
+    certificate cannot be verified, else an empty text."""
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return REMEDIES["certificate"]
     return ""
 
 
 def usage_in(content: bytes) -> Usage:
-    """Returns the tokens that the reply `content` counts, also where it is invalid otherwise; no
-    counts where it is no JSON."""
+    """Return the tokens that the reply `content` counts, even if the reply is invalid
+    in other ways.
+
+    All counts are None if the content is not JSON.
+    """
     try:
         return _usage(parse_json(content))
     except ValueError:
@@ -224,9 +248,12 @@ def usage_in(content: bytes) -> Usage:
 
 
 def status_in(content: bytes) -> int | None:
-    """Returns the HTTP status of the error in the reply `content` to a request for a completion,
-    which some servers send with status 200: the one that it names, or 400 where it names a limit of
-    lengths; None for others."""
+    """Return the HTTP status of the error in `content`, the reply to a request for a
+    completion; some servers send errors with status 200.
+
+    The status is the one that the error names, or 400 if the error names a limit of
+    lengths. None if there is no error or no such status.
+    """
     if b'"choices"' in content and b'"error"' not in content:
         return None
     try:
@@ -254,9 +281,12 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 
 def limits_in(words: str) -> dict[str, int]:
-    """Returns the limits that a server's `words` name by the table `SIGNS`, each with the place of
-    its first sign; `rate` only where a request takes more tokens than the rate has. Only the first
-    `LONGEST_WORDS` characters are read."""
+    """Return a dict from each limit that the words of a server name (table `SIGNS`) to
+    the index of the limit's first sign in `words`.
+
+    `rate` is included only if the request takes more tokens than the rate allows in
+    all. Only the first `LONGEST_WORDS` characters are read.
+    """
     words = words[:LONGEST_WORDS]
     places = {}
     for limit, pattern in _patterns().items():
@@ -276,12 +306,15 @@ def _tokens_in(text: str) -> int:
 
 
 def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
-    """Returns the limit that a request crosses, by the HTTP `status` and the text of its refusal:
-    `load` or one of the table `SIGNS`, by which it is recognised, or by a number in the text beside a
-    smaller one that can be its limit; empty where the refusal is about none.
+    """Return the limit that a request crosses, read from the HTTP `status` and the text
+    of its refusal; empty if the refusal is not about a limit.
 
-    Where the refusal names both lengths, that of the refused `prompt` and that of the answer, the
-    longer of the two crosses the limit, or the one that is named first.
+    The limit is `load` or one of the table `SIGNS`. The limit is recognised by a sign,
+    or by a number in the text beside a smaller number that can be its limit.
+
+    The refusal may name both lengths, that of the refused `prompt` and that of the
+    answer. The answer's length then crosses the limit if it is named first or is the
+    longer; otherwise the prompt's length does.
     """
     words = words_of(refusal)[:LONGEST_WORDS]
     places = limits_in(words)
@@ -311,28 +344,35 @@ def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
 
 
 def _has_beyond(numbers: set[int], fewest: float, most: float) -> bool:
-    """Whether `numbers` has one from `fewest` to `most`, which may be a length in tokens, and a smaller
-    one that may be the limit of this length."""
+    """Return whether `numbers` has a number from `fewest` to `most`, possibly a length
+    in tokens, and a smaller number that may be the length's limit."""
     tokens = max((n for n in numbers if fewest <= n <= most), default=0)
     return any(SMALLEST_CONTEXT <= number < tokens for number in numbers)
 
 
 def outcome_of(status: int, words: str) -> Outcome:
-    """Returns the outcome of a refusal by its HTTP `status` and its `words` alone: `overloaded`,
-    `does not fit`, or `harness error` where they decide nothing."""
+    """Return the outcome of a refusal, read from its HTTP `status` and its `words`
+    alone.
+
+    The outcome is `overloaded`, `does not fit`, or `harness error` if the two decide
+    nothing.
+    """
     return OUTCOMES.get(limit_of(status, words), Outcome.HARNESS_ERROR)
 
 
 Texts = dict[int, tuple[int | None, str]]
-"""By the hash of a reply's id: the hash of its time and text, and the digest of its prompt."""
+"""Dict from the hash of a reply's id to a pair: the hash of the reply's time and text,
+and the digest of its prompt. The pair is (None, "") if replies with the id had several
+times or texts."""
 
 
 def check_repeat(texts: Texts, name: str, text: str, prompt: str) -> None:
-    """Raises `ValueError` where, by `texts`, a reply with the id `name` and this `text`, its time
-    included, has answered another prompt than that with the digest `prompt`: a cache or proxy mixes
-    replies up.
+    """Raise `ValueError` if a reply with the same id and text has answered another
+    prompt: a cache or proxy mixes replies up.
 
-    An id that comes with two times or texts is no reply's own: some servers give all replies one.
+    `name` is the id, `text` the text together with its time, and `prompt` the prompt's
+    digest; `texts` records the earlier replies. An id that comes with two times or
+    texts does not identify a reply: some servers give all replies the same id.
     """
     key, answer = hash(name), (hash(text), prompt)
     earlier = texts.setdefault(key, answer)

@@ -1,7 +1,7 @@
 """The engine of vLLM in this process: offline batches on this machine's GPU (or CPU).
 
-It needs the extra `serve` (environment-gpu.yml). A batch's requests share prefixes in vLLM's own
-cache.
+The engine needs the extra `serve` (environment-gpu.yml). The requests of a batch share
+prefixes in vLLM's own cache.
 """
 
 import asyncio
@@ -25,28 +25,34 @@ from .base import (
 
 
 class Settings(Strict):
-    """A registry row's `settings` for the engine `vllm` (params/models.yaml); `make serve` starts a
-    server with the same settings."""
+    """A registry row's `settings` for the engine `vllm` (params/models.yaml); `make
+    serve` starts a server with the same settings."""
 
     model: str = ""
-    """Source of the weights: a name on the hub, or a folder; empty: the row's id."""
+    """Source of the weights: a name on the Hugging Face hub, or a folder; the row's id
+    if empty."""
     revision: str = ""
-    """Commit on the hub; empty: the newest."""
+    """Commit on the hub; the newest if empty."""
     tensor_parallel: int = Field(default=1, ge=1)
     """Number of GPUs that hold one copy of the model."""
     data_parallel: int = Field(default=1, ge=1)
-    """Number of copies of the model side by side, for `make serve`."""
+    """Number of copies of the model that run side by side, for `make serve`."""
     max_model_len: int | None = Field(default=None, gt=0)
-    """Longest prompt and completion together, in tokens; None: the model's own limit."""
+    """Maximum length of prompt and completion together, in tokens; None means the
+    model's own limit."""
     quantization: Literal["", "fp8"] = ""
-    """Quantization of weights that are stored unquantized; empty: the weights stay as stored."""
+    """Quantization of weights that are stored unquantized; if empty, the weights stay
+    as stored."""
     enforce_eager: bool = False
-    """Whether vLLM runs without CUDA graphs: it starts sooner and runs slower."""
+    """Whether vLLM runs without CUDA graphs, so that it starts sooner and runs slower.
+    """
 
 
 class VLLMEngine(BatchEngine):
-    """An engine that runs one model by vLLM in this process; `EngineError` where vLLM is not
-    installed or cannot load the model."""
+    """An engine that runs one model with vLLM in this process.
+
+    Raises `EngineError` if vLLM is not installed or cannot load the model.
+    """
 
     concurrency = 1000
 
@@ -63,15 +69,15 @@ class VLLMEngine(BatchEngine):
         self._vllm = vllm
         try:
             self._model = vllm.LLM(**arguments(entry, settings), disable_log_stats=True)
-        except Exception as error:  # whatever vLLM raises: nothing can be asked
+        except Exception as error:  # vLLM raises many types; no request can succeed
             raise EngineError(
                 f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}"
             ) from None
         self._answered_by = f"{entry.id} vllm {vllm.__version__}"
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields responses and failures from at most two calls of vLLM: one for requests without a
-        begun answer, one for those with."""
+        """Yield responses and failures from at most two calls of vLLM: one for requests
+        without a begun answer, one for requests with a begun answer."""
         for begun in (False, True):
             part = [
                 request for request in requests if bool(request.prompt.prefill) is begun
@@ -126,8 +132,11 @@ class VLLMEngine(BatchEngine):
 
 
 def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
-    """Returns the arguments of `vllm.LLM`, by name, for the registry row `entry` and `settings`,
-    those of the engine `vllm`; a server takes the same."""
+    """Return a dict from name to value of the arguments of `vllm.LLM` for the registry
+    row `entry` and `settings` of the engine `vllm`.
+
+    A server takes the same arguments.
+    """
     return {
         "model": settings.model or entry.id,
         "revision": settings.revision or None,
@@ -141,10 +150,11 @@ def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
 
 
 def server_command(entry: ModelEntry, python: str, port: int) -> list[str]:
-    """Returns the command line of vLLM's OpenAI-compatible server for the registry row `entry`'s
-    model, on `port` of this machine. `python` is the interpreter to run it with.
+    """Return the command line of vLLM's OpenAI-compatible server, on `port` of this
+    machine, for the model of the registry row `entry`.
 
-    The model's own defaults for sampling are left out: they would be added to the papers' settings.
+    `python` is the interpreter that runs the server. The model's own sampling defaults
+    are left out: they would be added to the papers' settings.
     """
     settings = Settings.model_validate(
         entry.settings if entry.engine == "vllm" else entry.serve
