@@ -25,19 +25,12 @@ LIBRARY = (*(f"{folder}/" for folder in sys.path), "<frozen ")
 """Prefixes of the library's file names: Python's, the packages' and the kit's."""
 
 
-def run_programs(
-    programs: list[dict[str, Any]], limits: dict[str, Any], token: str, result: int
-) -> None:
-    """Run the programs one after the other, write the outcome of each to the descriptor
-    `result` as a line (`token`, then JSON), and end the process."""
-    for program in programs:
-        _run(program, limits, token, result)
-    os._exit(0)
-
-
-def _run(
+def run_program(
     program: dict[str, Any], limits: dict[str, Any], token: str, result: int
 ) -> None:
+    """Run a program and write its outcome to the descriptor `result` as a line
+    (`token`, then JSON); end the process at the limit of steps."""
+
     def report(*outcome: object) -> None:
         text = json.dumps(outcome)
         if len(text) > OUTPUT_BYTES:
@@ -59,12 +52,9 @@ def _run(
     ) as error:
         report("syntax error", _message(error))
         return
-    names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
-    text = json.dumps(["step limit", f"more than {limits['steps']:,} steps"])
-    last = f"{token} {text}\n".encode()
-    sys.settrace(step_counter(limits["steps"], result, last))
+    sys.settrace(step_counter(limits["steps"], result, token))
     try:
-        value = _value(code, call, program["function"], inputs, names)
+        value = _value(code, call, program["function"], inputs)
         sys.settrace(None)
         report("returned", encode(value))
     except NotData as error:
@@ -87,9 +77,8 @@ def _compiled(source: str) -> CodeType:
     return compile(source, FILENAME, "exec", dont_inherit=True)
 
 
-def _value(
-    code: CodeType, call: CodeType, function: str, inputs: Any, names: dict[str, Any]
-) -> Any:
+def _value(code: CodeType, call: CodeType, function: str, inputs: Any) -> Any:
+    names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
     exec(code, names)
     if not function:
         return eval(call, names)
@@ -104,13 +93,15 @@ def _message(error: BaseException) -> str:
         return ""
 
 
-def step_counter(steps: int, result: int, last: bytes) -> Tracer:
+def step_counter(steps: int, result: int, token: str) -> Tracer:
     """Return a trace function for `sys.settrace` that counts executed lines of code
     outside the library, backward jumps included.
 
-    After `steps` lines, at the next line, the function writes the line `last` to the
-    descriptor `result` and ends the process.
+    After `steps` lines, at the next line, the function writes this outcome to the
+    descriptor `result`, as a line with `token`, and ends the process.
     """
+    text = json.dumps(["step limit", f"more than {steps:,} steps"])
+    last = f"{token} {text}\n".encode()
     left = itertools.repeat(True, steps)
     following, write, leave = next, os.write, os._exit
 

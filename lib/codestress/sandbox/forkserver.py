@@ -167,7 +167,9 @@ class Server:
         if self.filter:
             self.filter()
         os.close(READY)
-        child.run_programs(programs, limits, token, RESULT)
+        for program in programs:
+            child.run_program(program, limits, token, RESULT)
+        os._exit(0)
 
 
 def watch(

@@ -20,10 +20,10 @@ from pathlib import Path
 
 from codestress.types import Language
 
-FILES: dict[Language, str] = {"python": "attack.txt", "javascript": "attack.js"}
-ATTACKS = {
-    name: Path(__file__).with_name(file).read_text("utf-8")
-    for name, file in FILES.items()
+FOLDER = Path(__file__).parent
+ATTACKS: dict[Language, str] = {
+    "python": (FOLDER / "attack.txt").read_text("utf-8"),
+    "javascript": (FOLDER / "attack.js").read_text("utf-8"),
 }
 """Attacking program of each language."""
 GOT_THROUGH = {
@@ -59,8 +59,8 @@ def unprotected(run: Run, language: Language) -> dict[str, str]:
 
 
 def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
-    """Run the attacking program of `language` and yield the names of its attacks (`GOT_THROUGH`) that succeeded.
-    `folder`, outside the sandbox, gets the file that must not be read."""
+    """Attack in `language` and yield the names of the attacks (`GOT_THROUGH`) that
+    succeeded; `folder`, outside the sandbox, gets the file that must not be read."""
     secret, mark, path = folder / "secret", folder / "mark", folder / "s"
     content = secrets.token_hex(8)
     secret.write_text(content, encoding="utf-8")
@@ -74,12 +74,12 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
     ):
         at_end.callback(victim.kill)
         udp.bind(("127.0.0.1", 0))
-        servers = {"tcp": tcp, "udp": udp}
+        servers = {tcp: "tcp", udp: "udp"}
         # If the path is too long for a Unix socket, only TCP and UDP are attacked.
         with contextlib.suppress(OSError):
             unix.bind(str(path))
             unix.listen()
-            servers["unix"] = unix
+            servers[unix] = "unix"
         ports = [server.getsockname()[1] for server in (tcp, udp)]
         targets = (secret, mark, *ports, path, victim.pid)
         reply = run(ATTACKS[language], tuple(map(str, targets)))
@@ -88,9 +88,8 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
         with contextlib.suppress(subprocess.TimeoutExpired):
             victim.wait(1 if "killed" in claimed else 0.05)
             yield "killed"
-        for name, server in servers.items():
-            if select.select([server], [], [], 0)[0]:
-                yield name
+        for server in select.select(servers, [], [], 0)[0]:
+            yield servers[server]
     if f"read {content}" in claimed:
         yield "read"
     if mark.exists():

@@ -60,7 +60,7 @@ def executables() -> list[str]:
     for path in [*paths, shutil.which("node") or ""]:
         numbers = re.findall(r"\d+", version(path))
         if numbers and int(numbers[0]) >= OLDEST_NODE:
-            return [path]
+            return [str(Path(path).resolve())]
     return []
 
 
@@ -87,9 +87,8 @@ def command(language: Language, memory_bytes: int) -> list[str]:
         return []
     if why := missing(language):
         raise SandboxError(f"{language}: {why}")
-    [node] = executables()
     return [
-        str(Path(node).resolve()),
+        *executables(),
         f"--max-old-space-size={max(16, memory_bytes >> 20)}",
         "--disallow-code-generation-from-strings",
         str(Path(__file__).with_name("run_program.js")),

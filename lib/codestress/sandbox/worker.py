@@ -42,8 +42,6 @@ data."""
 SEATBELT = "/usr/bin/sandbox-exec"
 """Full path of Seatbelt's command: another command of that name on PATH is not
 Seatbelt's."""
-PIPE_BYTES = 1 << 16
-"""Maximum number of bytes of a reply that are read at once: a pipe's capacity."""
 START_S = 120.0
 """Seconds that a worker has to start: enough to import numpy and scipy on a busy
 machine."""
@@ -89,7 +87,7 @@ def prefixes() -> list[str]:
             paths += [str(path) for path in library if path.exists()]
         else:
             paths.append(str(prefix))
-    return [*paths, *(str(Path(node).resolve()) for node in executables())]
+    return [*paths, *executables()]
 
 
 def command(backend: str, packages: Sequence[str] = ()) -> list[str]:
@@ -226,7 +224,7 @@ class Worker:
             wait_s = max(0.0, until - time.monotonic())
             if not select.select([self._replies], [], [], wait_s)[0]:
                 raise WorkerDied("no reply in time")
-            part = os.read(self._replies.fileno(), PIPE_BYTES)
+            part = os.read(self._replies.fileno(), 65536)
             if not part:
                 self.log.seek(0)
                 errors = self.log.read().decode(errors="replace").splitlines()[-3:]
