@@ -61,10 +61,8 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
     source = 2 * f"{written_out(tree)}\n"
     constructs.update(_handed_on(tree))
     for construct, patterns in WORDS["patterns"].items():
-        for pattern in patterns:
-            if re.search(pattern, source):
-                constructs.add(construct)
-                break
+        if any(re.search(pattern, source) for pattern in patterns):
+            constructs.add(construct)
     for scope in names_of(tree).scopes:
         for name, kinds in scope.bound.items():
             constructs.add(f"bind {name}")
@@ -144,14 +142,13 @@ def _handed_on(tree: ast.mod) -> Iterator[str]:
     to one of the `takers` of refusals.yaml. A function handed on may be shown."""
     plain = set[int]()
     for node in ast.walk(tree):  # parents first
+        plain.update(map(id, getattr(node, "decorator_list", ())))
         match node:
             case ast.Call(func, given, keywords):
                 plain.add(id(func))
                 if not set(_constructs(func)).isdisjoint(WORDS["takers"]):
                     plain.update(map(id, given))
                 plain.update(id(word.value) for word in keywords if word.arg == "key")
-            case ast.stmt(decorator_list=decorators):  # type: ignore[misc]
-                plain.update(map(id, decorators))
             case ast.Attribute(owner, name) if not name.startswith("__"):
                 plain.add(id(owner))
         if id(node) not in plain:

@@ -23,8 +23,7 @@ LITERAL, EMPTY, DEFAULT = map(re.compile, RULES["java"]["patterns"].values())
 """Patterns of types of nodes that write out a value; of arrays and collections without elements; of
 a return of a value that an inserted return may give, and of a `break`, behind which there may be
 one."""
-SAME = ("==", "!=", "<", ">", "<=", ">=")
-"""Operators that give the same for all values, where both sides are the same."""
+
 GIVING: dict[str, str] = RULES["java"]["giving"]
 """Fields with the variables that a node gives a value, by the node's type."""
 
@@ -115,7 +114,7 @@ class JavaFlow:
         if logic or test.type == "parenthesized_expression":
             return any(map(self.decided, test.named_children))
         sides = {*map(text_of, test.named_children)}
-        if field_text(test, "operator") in SAME and len(sides) == 1:
+        if field_text(test, "operator") in RULES["comparisons"] and len(sides) == 1:
             return True
         for part in nodes(test):
             known = LITERAL.fullmatch(part.type) or text_of(part) in self.constants

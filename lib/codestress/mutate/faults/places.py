@@ -136,8 +136,7 @@ def _python_variables(code: str) -> Spans:
         if special or scope is None or scope.kind not in ("function", "comprehension"):
             barred.add(name)
         elif scope.bound[name] == {"variable"} and isinstance(node, ast.Name):
-            start = lines.at(node.lineno, node.col_offset)
-            spans.setdefault(name, []).append((start, start + len(name)))
+            spans.setdefault(name, []).append(lines.span(node))
         else:
             barred.add(name)
     return {

@@ -121,10 +121,10 @@ def _beside(stop: ast.expr, written: str) -> list[str]:
 def _return_before(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
     """Yields the fault that inserts a return before a statement, unless the statement returns,
     raises or does nothing."""
-    constant = isinstance(statement, ast.Expr) and isinstance(
-        statement.value, ast.Constant
-    )
-    if constant or _kind(statement) in PASSING:
+    match statement:
+        case ast.Expr(ast.Constant()):
+            return
+    if _kind(statement) in PASSING:
         return
     first = first_line(statement)
     start, text = lines.starts[first - 1], f"{lines.indent(first)}return{lines.feed}"

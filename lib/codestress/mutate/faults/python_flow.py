@@ -43,8 +43,6 @@ class PythonFlow:
         functions = list[ast.FunctionDef]()
         for node in ast.walk(tree):
             match node:
-                case ast.Attribute(attr=name) if name.startswith("__"):
-                    self.read[name] += 1
                 case ast.Expr(ast.Call(ast.Name(name))):
                     self.idle[name] += 1
                 case ast.Name(name, ast.Store() | ast.Del()) | ast.arg(name):
@@ -196,11 +194,9 @@ class PythonFlow:
             case ast.IfExp(test) if self.decided(test):
                 yield node
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                loops = node.generators
-                tests = [*chain.from_iterable(loop.ifs for loop in loops)]
-                empty = [loop for loop in loops if is_empty(loop.iter, RARE)]
-                if empty or any(map(self.decided, tests)):
-                    yield node
+                for loop in node.generators:
+                    if is_empty(loop.iter, RARE) or any(map(self.decided, loop.ifs)):
+                        yield node
             case ast.ClassDef(body=body):
                 yield from filter(self.is_hidden, body)
             case ast.FunctionDef() | ast.AsyncFunctionDef():

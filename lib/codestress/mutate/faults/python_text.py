@@ -11,18 +11,20 @@ from codestress.literals import literal_of
 from ..scopes import FunctionNode
 from .trees import RULES
 
-WRAPPERS, PLAIN = map(frozenset, RULES["python_text"].values())
-"""Built-ins that return nothing for an argument without elements; decorators that keep no
-function."""
+WRAPPERS = frozenset(RULES["python_wrappers"])
+"""Built-ins that return nothing for an argument without elements."""
 EMPTY, RARE = map(re.compile, (RULES["python_empty"], RULES["python_rare"]))
 """Patterns of texts of what has no elements: certainly, and unless the program has odd classes."""
 
 
 def names_read(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yields the names that some nodes read."""
+    """Yields the names that some nodes read, and those of private attributes, `__name`."""
     for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield node.id
+        match node:
+            case ast.Name(name, ast.Load()):
+                yield name
+            case ast.Attribute(attr=name) if name.startswith("__"):
+                yield name
 
 
 def yields(function: ast.AST) -> bool:
@@ -52,33 +54,30 @@ def is_empty(node: ast.expr, pattern: re.Pattern[str] = EMPTY) -> bool:
 
 def replaced(block: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Yields the functions and classes of a block whose names get another value in it before
-    anything that runs by then reads them."""
-    latest = dict[str, ast.stmt]()
-    for node in block:
-        for name in names_read(_at_once(node)):
-            latest.pop(name, None)
-        own = getattr(node, "name", "")
-        bound = [own]
+    anything that runs by then reads them; not those called `_`, which decorators keep."""
+    later = set[str]()
+    for node in reversed(block):
+        own = getattr(node, "name", "_")
+        if own in later - {"_"}:
+            yield node
+        later.add(own)
         for part in ast.iter_child_nodes(node):
             match part:
-                case ast.Name(name) | ast.alias(name, None) | ast.alias(_, str(name)):
-                    bound.append(name)
-        yield from (latest.pop(word) for word in bound if word in latest)
-        decorators = map(ast.unparse, getattr(node, "decorator_list", ()))
-        kept = [
-            text for text in decorators if PLAIN.isdisjoint(re.findall(r"\w+", text))
-        ]
-        if own and not kept:
-            latest[own] = node
+                case (
+                    ast.alias(name, None)
+                    | ast.alias(_, str(name))
+                    | ast.Name(name, ast.Store() | ast.Del())
+                ):
+                    later.add(name)
+        later.difference_update(names_read(_at_once(node)))
 
 
 def _at_once(node: ast.AST) -> Iterator[ast.AST]:
     """Yields a node and the nodes inside that run with it: those of functions' bodies do not."""
-    waiting: list[ast.AST] = [node]
-    while waiting:
-        part = waiting.pop()
+    waiting = [node]
+    for part in waiting:
         yield part
-        inside = ast.iter_child_nodes(part)
         if isinstance(part, FunctionNode):
-            inside = iter([part.args, *part.decorator_list])
-        waiting.extend(inside)
+            waiting += [part.args, *part.decorator_list]
+        else:
+            waiting.extend(ast.iter_child_nodes(part))

@@ -181,18 +181,11 @@ class JavaScriptProgram:
 
     # --- running it
 
-    def traced(self) -> Problem:
-        """Returns the problem with tracing code and, in place of its call, a call that
-        returns a record: JSON texts of the values of each return statement, and numbers of the
-        places for messages that the run reached."""
+    def note_returns(self) -> None:
+        """Adds edits that record the value of each return statement, as a JSON text."""
         returns = [node for node in nodes(self.root) if node.type == "return_statement"]
         values = [node.named_children[0] for node in returns if node.named_children]
         for ordinal, value in enumerate(values):
             start, end = self.lines.span(value)
             self.edit(start, start, f"noteReturn({ordinal}, (")
             self.edit(end, end, "))")
-        code = (
-            self.texts["tracing"].replace("FUNCTION", self.problem.function)
-            + self.changed().code
-        )
-        return replace(self.problem, code=code, function="traced_returns")

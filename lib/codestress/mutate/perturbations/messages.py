@@ -108,7 +108,10 @@ def traced(problem: Problem) -> Problem:
     for number, site in enumerate(program.message_sites()):
         notes.append((site, f"{number}, {site.kind!r}", None))
     code = _with_messages(problem.code, notes, "", program.noted)
-    return program_of(replace(problem, code=code)).traced()
+    program = program_of(replace(problem, code=code))
+    program.note_returns()
+    program.put_first(program.texts["tracing"].replace("FUNCTION", problem.function))
+    return replace(program.changed(), function="traced_returns")
 
 
 def read_trace(value: Any, language: Language) -> Trace:

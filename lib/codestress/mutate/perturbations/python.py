@@ -199,10 +199,9 @@ class PythonProgram:
 
     # --- running it
 
-    def traced(self) -> Problem:
-        """Returns the problem with tracing code and, in place of its call, a
-        call that returns a record of the run: values of return statements, and places for messages
-        reached."""
+    def note_returns(self) -> None:
+        """Puts code into the tree that records the values of return statements, and whether values
+        at the places for messages change."""
         for block, _ in [*blocks(self.tree.body)]:
             block[:] = noted(block)
         pairs = statements(self.tree.body)
@@ -210,8 +209,6 @@ class PythonProgram:
         for ordinal, node in enumerate(returns):
             arguments = [ast.Constant(ordinal), node.value or ast.Constant(None)]
             node.value = ast.Call(ast.Name("note_return", ast.Load()), arguments, [])
-        self.put_first(self.texts["tracing"].replace("FUNCTION", self.problem.function))
-        return replace(self.problem, code=self.code, function="traced_returns")
 
 
 def renamed_names(text: str, tree: ast.expr) -> str:
