@@ -89,7 +89,8 @@ def _value(code: CodeType, call: CodeType, function: str, inputs: Any) -> Any:
 def _message(error: BaseException) -> str:
     try:
         return str.__str__(str(error))[:LONGEST_MESSAGE]
-    except BaseException:  # its own __str__ fails
+    # Its own __str__ may fail.
+    except BaseException:
         return ""
 
 

@@ -38,7 +38,8 @@ def main(readable: list[str], backend: str, packages: list[str]) -> None:
     process: a command around it, `unshare` (namespaces, entered here) or `none`.
     `packages` are imported at the start, so that programs need not import them.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the executor decides when to end
+    # The executor decides when to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for package in packages:
         importlib.import_module(package)
     if backend == "unshare":

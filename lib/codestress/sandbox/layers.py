@@ -57,8 +57,10 @@ ENVIRONMENT = (b"PATH=/usr/bin:/bin", b"LANG=C.UTF-8", b"HOME=/nowhere")
 """Environment of Node."""
 
 ALLOW = 0x7FFF0000
-REFUSE = 0x00050000 | 1  # SECCOMP_RET_ERRNO with EPERM
-UNKNOWN = 0x00050000 | 38  # with ENOSYS
+# SECCOMP_RET_ERRNO with EPERM.
+REFUSE = 0x00050000 | 1
+# SECCOMP_RET_ERRNO with ENOSYS.
+UNKNOWN = 0x00050000 | 38
 KILL = 0x80000000
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -124,7 +126,8 @@ def enter_namespaces() -> None:
             # This process stays small without pathlib.
             with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
                 file.write(line)
-    first = os.fork()  # the first process of the new process namespace
+    # The first process of the new process namespace.
+    first = os.fork()
     if first:
         _, status = os.waitpid(first, 0)
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)

@@ -50,7 +50,8 @@ ENVIRONMENT = {
     "PYTHONUTF8": "1",
     "LANG": "C.UTF-8",
     "PATH": "/usr/bin:/bin",
-    "OPENBLAS_NUM_THREADS": "1",  # a fork carries no threads over
+    # A fork carries no threads over.
+    "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
 }
 
@@ -214,7 +215,8 @@ class Worker:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         for pipe in (self._jobs, self._replies):
-            with contextlib.suppress(OSError):  # unsent bytes
+            # Closing a pipe with unsent bytes fails.
+            with contextlib.suppress(OSError):
                 pipe.close()
 
     def _reply(self, within_s: float) -> dict[str, Any]:
