@@ -94,8 +94,8 @@ def written_out(tree: ast.AST) -> str:
 
 def first_line(node: ast.stmt) -> int:
     """Number of the line, from 1, on which a Python statement or its first decorator begins."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return decorators[0].lineno if decorators else node.lineno
+    first = [*getattr(node, "decorator_list", []), node][0]
+    return int(first.lineno)
 
 
 def is_alone(statement: ast.stmt, lines: Lines) -> bool:

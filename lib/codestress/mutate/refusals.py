@@ -141,14 +141,16 @@ def _handed_on(tree: ast.mod) -> Iterator[str]:
     the program reads anywhere but where it is called, decorates, has an attribute read, or is given
     to one of the `takers` of refusals.yaml. A function handed on may be shown."""
     plain = set[int]()
-    for node in ast.walk(tree):  # parents first
+    # Parents come first.
+    for node in ast.walk(tree):
         plain.update(map(id, getattr(node, "decorator_list", ())))
         match node:
-            case ast.Call(func, given, keywords):
+            case ast.Call(func, given):
                 plain.add(id(func))
                 if not set(_constructs(func)).isdisjoint(WORDS["takers"]):
                     plain.update(map(id, given))
-                plain.update(id(word.value) for word in keywords if word.arg == "key")
+            case ast.keyword("key", value):
+                plain.add(id(value))
             case ast.Attribute(owner, name) if not name.startswith("__"):
                 plain.add(id(owner))
         if id(node) not in plain:

@@ -176,9 +176,7 @@ class Names:
                     self.read(scope, *node.decorator_list, *node.bases, *node.keywords)
                     self.occurs(scope, node, "name", "class")
                     self.read(self.entered("class", node, scope), *body)
-                case (
-                    ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp()
-                ):
+                case ast.expr() if isinstance(node, Comprehension):
                     self.read_comprehension(scope, node)
                 case ast.Name(ctx=context):
                     read = isinstance(context, ast.Load)

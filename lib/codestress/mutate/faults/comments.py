@@ -77,9 +77,7 @@ def _python_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             if token.type == tokenize.COMMENT:
                 line, column = token.start
-                if line > 2 or not (
-                    token.string.startswith("#!") or "coding" in token.string
-                ):
+                if line > 2 or not re.match("#!|.*coding", token.string):
                     start = lines.starts[line - 1] + column
                     yield start, start + len(token.string), "# {}"
     except (tokenize.TokenError, SyntaxError) as error:

@@ -59,8 +59,7 @@ class Types:
         sign = field_text(node, "operator")
         match node.type:
             case "array_access":
-                array = node.child_by_field_name("array")
-                return self.is_number(array, f"{indices}[]")
+                return self.is_number(node.child_by_field_name("array"), f"{indices}[]")
             case "identifier" | "field_access" | "method_invocation":
                 name = field_text(node, "field") or field_text(node, "name")
                 name = name or text_of(node)
@@ -83,7 +82,7 @@ class Types:
 
     def are_numbers(self, node: Node) -> bool:
         """Whether both sides of an operator or an assignment are numbers."""
-        sides = (node.child_by_field_name(name) for name in ("left", "right"))
+        sides = map(node.child_by_field_name, ("left", "right"))
         return all(map(self.is_number, sides))
 
 
@@ -98,8 +97,7 @@ def java_faults(code: str) -> Iterator[FaultSite]:
         if node.id in dead:
             continue
         if node.type in LOOPS:
-            condition = node.child_by_field_name("condition")
-            for part in nodes(condition):
+            for part in nodes(node.child_by_field_name("condition")):
                 if part.id not in dead:
                     yield from _operator("OffByOne", part, lines)
         elif node.type in ("binary_expression", "assignment_expression"):
@@ -138,7 +136,7 @@ def _arithmetic(
 
 def _beside_text(node: Node) -> bool:
     """Whether the chain of operators around an expression has a text or a character."""
-    while node.parent is not None and node.parent.type in CHAINED:
+    while node.parent.type in CHAINED:
         node = node.parent
     return any(
         part.type in TEXTS or field_text(part, "name") == "charAt"

@@ -153,10 +153,9 @@ class JavaFlow:
         node."""
         if node.type in FIXED:
             yield node
-        if node.type in ("for_statement", "do_statement"):
-            name = "update" if node.type == "for_statement" else "condition"
-            if not self.passes(node.child_by_field_name("body")):
-                yield from node.children_by_field_name(name)
+        name = {"for_statement": "update", "do_statement": "condition"}.get(node.type)
+        if name and not self.passes(node.child_by_field_name("body")):
+            yield from node.children_by_field_name(name)
         if self.is_doubtful(node):
             while node.parent is not None and node.parent.type not in JAVA_CLASSES:
                 node = node.parent

@@ -259,10 +259,9 @@ class _Change:
                     old[place.first] = place
         count = min(self.strength, len(old))
         replaced = [old[line] for line in self.places([*old], count)]
-        far = []
-        for line in self.statements():
-            if not accusing or abs(line - faulty) > NEAR:
-                far.append(line)
+        far = self.statements()
+        if accusing:
+            far = [line for line in far if abs(line - faulty) > NEAR]
         inserted = self.places(far, self.strength - count)
         edits = []
         for place, text in zip(replaced, texts, strict=False):

@@ -132,10 +132,14 @@ def _python_variables(code: str) -> Spans:
     spans: Spans = {}
     for occurrence in names.occurrences:
         name, node, scope = occurrence.name, occurrence.node, occurrence.binding
-        special = name.startswith("__")  # tools look for some: `__tracebackhide__`
-        if special or scope is None or scope.kind not in ("function", "comprehension"):
-            barred.add(name)
-        elif scope.bound[name] == {"variable"} and isinstance(node, ast.Name):
+        # Tools look for some names with underscores: `__tracebackhide__`.
+        if (
+            scope is not None
+            and scope.kind in ("function", "comprehension")
+            and scope.bound[name] == {"variable"}
+            and isinstance(node, ast.Name)
+            and not name.startswith("__")
+        ):
             spans.setdefault(name, []).append(lines.span(node))
         else:
             barred.add(name)

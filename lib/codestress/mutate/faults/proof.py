@@ -157,8 +157,9 @@ def _check_python(snippet: str, program: str) -> None:
     for part in ast.walk(body[0]):
         kind = type(part).__name__
         if kind not in ALLOWED and not isinstance(part, SIGNS):
-            what = f"dead code has {kind.lower()}"
-            raise NotNeutral(f"{what}, which the grammar does not allow")
+            raise NotNeutral(
+                f"dead code has {kind.lower()}, which the grammar does not allow"
+            )
         if isinstance(part, ast.Name):
             (read if isinstance(part.ctx, ast.Load) else bound).add(part.id)
     features = constructs(program, "python")

@@ -99,7 +99,7 @@ def _range_sites(node: ast.AST, lines: Lines) -> Iterator[FaultSite]:
     lines."""
     match node:
         case ast.Call(ast.Name("range"), [stop] | [_, stop] | [_, stop, _], []):
-            starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+            starred = "Starred" in map(_kind, node.args)
             if not starred and stop.lineno == stop.end_lineno:
                 start, end = lines.span(stop)
                 texts = _beside(stop, lines.text[start:end])

@@ -9,14 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain
 
-from ..scopes import FunctionNode, blocks, blocks_in, statements
+from ..scopes import Comprehension, FunctionNode, blocks, blocks_in, statements
 from .python_text import RARE, is_empty, names_read, raises, replaced, yields
 from .trees import RULES
 
 Loop = ast.For | ast.AsyncFor | ast.While
-ENDING, ENDLESS, LAZY, FIXED = (
-    frozenset(words) for words in RULES["python_flow"].values()
-)
+ENDING, ENDLESS, LAZY, FIXED = map(frozenset, RULES["python_flow"].values())
 """Functions that end the program; functions of `itertools` that return iterators without an end;
 functions that run nothing until their result is read; names and attributes that are the same in all
 runs of a program."""
@@ -133,14 +131,11 @@ class PythonFlow:
         if isinstance(node, ast.While):
             endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
             never = self.decided(node.test)
-            ends = ends and not never  # it may have no end
+            # A loop that is decided may have no end.
+            ends = ends and not never
         else:
             never = is_empty(node.iter, RARE)
-            items = node.iter
-            match items:
-                case ast.Call(ast.Name("enumerate"), [items, *_]):
-                    pass
-            endless = not never and self.called(items) in self.endless
+            endless = not never and self.called(node.iter) in self.endless
         if endless:
             self.refuse(node.orelse)
         elif never:
@@ -193,7 +188,7 @@ class PythonFlow:
                 yield node
             case ast.IfExp(test) if self.decided(test):
                 yield node
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            case ast.expr() if isinstance(node, Comprehension):
                 for loop in node.generators:
                     if is_empty(loop.iter, RARE) or any(map(self.decided, loop.ifs)):
                         yield node

@@ -89,7 +89,8 @@ def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
                 at = draw.integer(0, len(values) - 1)
                 values[at] = other_value(values[at], draw)
         if values != own:
-            with suppress(*UNREADABLE):  # an integer may have too many digits by now
+            # An integer may have too many digits by now.
+            with suppress(*UNREADABLE):
                 texts[argument_text(problem, values)] = None
     return list(texts)
 
@@ -133,7 +134,8 @@ def json_values(arguments: str) -> list[Any]:
         )
         return values
     except (ValueError, RecursionError) as error:
-        if (reason := reason_of(error)) != str(error):  # JSON, but more than is read
+        # JSON, but more than is read.
+        if (reason := reason_of(error)) != str(error):
             raise ValueError(f"input is {reason}") from None
         raise NotJson(arguments) from None
 

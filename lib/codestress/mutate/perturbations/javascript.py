@@ -130,8 +130,8 @@ class JavaScriptProgram:
         start = self.lines.span(statement)[0]
         indent = self.lines.indent(line_of(statement))
         indent += " " * (statement.start_point[1] - len(indent))
-        lines = text.replace("\n", f"{self.lines.feed}{indent}")
-        self.edit(start, start, f"{lines}{self.lines.feed}{indent}")
+        feed = f"{self.lines.feed}{indent}"
+        self.edit(start, start, f"{text}\n".replace("\n", feed))
 
     def hidden_names(self) -> tuple[list[str], list[str]]:
         """Names that a new global variable may have without effect: names of parameters, and names

@@ -122,7 +122,7 @@ def read_trace(value: Any, language: Language) -> Trace:
         if language == "javascript":
             texts = [repr(json.loads(text)) for text in texts]
         returned[int(number)] = frozenset(texts)
-    return Trace(returned, frozenset(map(int, value["ran"])), dict(value["kept"]))
+    return Trace(returned, frozenset(map(int, value["ran"])), value["kept"])
 
 
 def insert_messages(

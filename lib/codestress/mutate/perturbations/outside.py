@@ -134,7 +134,8 @@ def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
     if not function.isidentifier() or (language == "python" and iskeyword(function)):
         raise ValueError(f"function is {function!r}, not a name")
     if arguments.startswith(f"{function}(") and arguments.endswith(")"):
-        arguments = arguments[len(function) + 1 : -1]  # as LiveCodeBench has it
+        # As LiveCodeBench has it.
+        arguments = arguments[len(function) + 1 : -1]
     if fault := odd_character(code):
         raise ValueError(f"the program does not parse: {fault}")
     if language == "javascript":

@@ -56,7 +56,8 @@ def rewrite(problem: Problem, name: str, draw: Draw) -> Perturbed:
     function = _function(name)
     try:
         code = function(problem.code, draw)
-    except Exception as error:  # the user's function may be unfinished
+    # The user's function may be unfinished.
+    except Exception as error:
         raise NotPerturbed(f"{name} raised {type(error).__name__}: {error}") from None
     if not isinstance(code, str):
         raise NotPerturbed(f"{name} returned {type(code).__name__}, not a text")

@@ -48,7 +48,8 @@ def _sites(statement: ast.stmt, kind: str, ordinal: int) -> Iterator[MessageSite
     if body:
         match body:
             case [ast.Expr(ast.Constant(str()))]:
-                return  # nothing may stand before a docstring
+                # Nothing may stand before a docstring.
+                return
             case [ast.Expr(ast.Constant()), first, *_] | [first, *_]:
                 inside = (first_line(first), first.col_offset)
         header_end = first_line(body[0]) - 1
@@ -73,11 +74,11 @@ def noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
     body: list[ast.stmt] = []
     numbers: dict[str, int] = {}
     for statement in block:
+        body.append(statement)
         match statement:
             case ast.Expr(ast.Call(ast.Name("note_ran"), [place, kind])):
                 # The first place of a kind; in a block, a condition's may come before.
                 numbers.setdefault(ast.literal_eval(kind), ast.literal_eval(place))
-                body.append(statement)
                 continue
         for call, method in method_calls(statement):
             if method.attr in numbers:
@@ -86,12 +87,9 @@ def noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
                 call.func = ast.Name("note_call", ast.Load())
         number = numbers.get("operator", numbers.get("assignment"))
         target = _changed(statement)
-        if number is None or not target:
-            body.append(statement)
-        else:
+        if number is not None and target:
             look = f"note_shown(lambda: {target})"
-            body += ast.parse(f"noted_{number} = {look}").body
-            body.append(statement)
+            body[-1:-1] = ast.parse(f"noted_{number} = {look}").body
             body += ast.parse(f"note_kept({number}, noted_{number}, {look})").body
         numbers = {}
     return body
