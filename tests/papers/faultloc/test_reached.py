@@ -55,6 +55,8 @@ RAN = [
     "def g():\n  here()\ng()\ndef g(): pass\ng()",
     "class C:\n  @property\n  def x(self): here()\n  @x.setter\n  def x(self, v): pass\nreturn C",
     "try: import g\nexcept ImportError:\n  def g(): here()\ng()",
+    "class C:\n  x = here()\ndef g() -> C: return C()\ng()",
+    "@a.register\ndef _(x): here()\n@a.register\ndef _(x): pass",
     "if sys.argv[1:]: here()",
     "if a.startswith('x'): here()",
     "x = 2 * b\nif x: here()",
