@@ -67,11 +67,9 @@ class Lines:
     def end(self, line: int) -> int:
         """Index of the end (`feed`) of the line `line` (numbered from 1); for the last line, the
         length of the text."""
-        return (
-            self.starts[line] - len(self.feed)
-            if line < len(self.starts)
-            else len(self.text)
-        )
+        if line < len(self.starts):
+            return self.starts[line] - len(self.feed)
+        return len(self.text)
 
     def indent(self, line: int) -> str:
         """Spaces and tabs at the beginning of the line `line` (numbered from 1), as text."""
@@ -85,8 +83,9 @@ def written_out(tree: ast.AST) -> str:
     line = 0
     try:
         for node in ast.walk(tree):
-            line = getattr(node, "lineno", line)
-            str(getattr(node, "value", ""))
+            match node:
+                case ast.Constant(value, lineno=line):
+                    str(value)
     except ValueError as error:
         raise SyntaxError(str(error), (None, line, None, None)) from None
     return ast.unparse(tree)

@@ -40,11 +40,9 @@ Program = PythonProgram | JavaScriptProgram
 def program_of(problem: Problem) -> Program:
     """Returns the problem's program as an object that perturbations edit: a syntax tree in Python,
     a text with edits in JavaScript. Raises `NotPerturbed` for JavaScript that does not parse."""
-    return (
-        JavaScriptProgram(problem)
-        if problem.language == "javascript"
-        else PythonProgram(problem)
-    )
+    if problem.language == "javascript":
+        return JavaScriptProgram(problem)
+    return PythonProgram(problem)
 
 
 def vanilla(problem: Problem) -> Problem:
