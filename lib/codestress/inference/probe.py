@@ -5,10 +5,7 @@ The store keeps the response like any other, under a key with the row's revision
 """
 
 import re
-import sys
 from contextlib import suppress
-
-from tqdm import tqdm
 
 from codestress.errors import EngineError, NoContinuationError, ParameterError
 from codestress.paths import STORE, shown
@@ -27,7 +24,6 @@ from .registry import (
     load_registry,
 )
 from .served import function_in, served_at
-from .servers import server_of
 from .store import Store
 
 CALLED = (
@@ -56,9 +52,6 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     elif re.search(r"://|^\[|:\d+(/|$)", model) and model not in rows:
         # An address, which some type without http://: the message says so.
         entry = served_at(model, model_id, key_env)
-        if address := _other_spelling(entry, rows):
-            tqdm.write(f"--models {model}: asked at {address}, as before", sys.stderr)
-            entry = served_at(address, entry.id, key_env)
     else:
         find_models([model], rows, "--models")
         return model
@@ -86,21 +79,6 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
 def _place(entry: ModelEntry) -> object:
     """Return the address or the function that answers for the registry row `entry`."""
     return entry.settings.get("base_url") or entry.settings.get("function")
-
-
-def _other_spelling(entry: ModelEntry, rows: dict[str, ModelEntry]) -> str:
-    """Return another spelling of the address of the registry row `entry` at which
-    `rows` have the same model.
-
-    The answers from there are thus not paid twice. Empty if `rows` have no such row, or
-    have a row with the name of `entry`.
-    """
-    model = entry.id, server_of(entry)
-    for row in [] if entry.name in rows else rows.values():
-        at, _, address = row.revision.partition(" ")
-        if at == "at" and (row.id, server_of(row)) == model:
-            return address
-    return ""
 
 
 def checked(entry: ModelEntry) -> ModelEntry:
