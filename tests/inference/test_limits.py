@@ -320,7 +320,7 @@ def test_other_refusals_are_no_word_on_lengths(name: str) -> None:
 def test_each_row_of_signs_is_in_the_words_of_a_server(limit: str, source: str) -> None:
     tables = {"prompt": PROMPTS, "excess": PROMPTS, "answer": ANSWERS, "size": ANSWERS}
     tables["money"] = {"OpenAI": error("Pay", code="insufficient_quota")}
-    tables["key"] = {"Gemini": error("API key not valid.")}
+    tables["key"] = errors(400, "API key not valid.", "account deactivated")
     tables["filter"] = {"Azure": error("Filtered", code="content_filter")}
     replies = tables.get(limit, OTHERS)
     sign = re.compile(TABLE[limit][source], re.I | re.S)

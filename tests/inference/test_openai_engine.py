@@ -203,7 +203,7 @@ def test_refusals_are_answers_that_decline() -> None:
     for declining in (
         completion(None),
         failure(400, "The prompt was filtered", "content_filter"),
-        failure(403, "Your input was flagged"),
+        failure(403, "Your input was flagged: your account may be suspended"),
     ):
         empty = answer(declining)
         assert (empty.text, empty.refused) == ("", True)
@@ -404,6 +404,9 @@ def no_to(text: str) -> Behaviour:
     [
         (failure(401, "Incorrect API key"), ["401", "Incorrect API key", "TEST_KEY"]),
         (failure(400, "API key not valid."), ["400", "API key", "TEST_KEY"]),
+        (failure(403, "Your account has been flagged"), ["403", "TEST_KEY"]),
+        (failure(400, "account deactivated"), ["400", "TEST_KEY"]),
+        (failure(403, "organization flagged"), ["403", "TEST_KEY"]),
         (failure(402, "Insufficient balance"), ["402", "Insufficient balance"]),
         (failure(403, "Country not supported"), ["403", "Country not supported"]),
         (
