@@ -1,13 +1,19 @@
 """Engine of the simulated readers, which get the same messages as a model and nothing else."""
 
 import asyncio
-import hashlib
 import json
 
 from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
 from codestress.rooms import offered_by
-from codestress.types import CHARACTERS_PER_TOKEN, Request, Response, Usage, now
+from codestress.types import (
+    CHARACTERS_PER_TOKEN,
+    Request,
+    Response,
+    Usage,
+    hash_of,
+    now,
+)
 
 from .reading import Reading, Settings, read, summary
 from .runs import run_together
@@ -73,8 +79,7 @@ def identity(entry: ModelEntry) -> str:
     row `entry` and of the revision of the readers' code. The hash is part of request
     keys."""
     settings = json.dumps(entry.settings, sort_keys=True)
-    content = f"{settings} {REVISION}".encode()
-    return hashlib.blake2b(content, digest_size=8).hexdigest()
+    return hash_of(f"{settings} {REVISION}", 8)
 
 
 open_engine = SimulatedReader

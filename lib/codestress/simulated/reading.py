@@ -134,7 +134,7 @@ class Reading:
 def segments(text: str) -> list[str]:
     """Return the segments of `text`, each of which a reader keeps or misses as a whole:
     its non-blank lines. Lines over 200 characters are split into sentences."""
-    return [piece for _, piece in numbered_segments(text)]
+    return placed(text)[0]
 
 
 @lru_cache(maxsize=64)
@@ -145,7 +145,7 @@ def numbered_segments(text: str) -> list[tuple[int, str]]:
     for number, line in enumerate(text.split("\n")):
         if len(line) > 200:
             pieces += [(number, piece) for piece in re.split(r"(?<=[.!?]) +", line)]
-        elif line and not line.isspace():
+        elif line.strip():
             pieces.append((number, line))
     return pieces
 
@@ -159,8 +159,8 @@ def block_numbers(text: str) -> list[int]:
     numbers, block, empty = [], 0, True
     for line in text.split("\n"):
         content = KEYED.sub("", line) if line[6:7] in (" ", ":", "\t") else line
-        block += bool(empty and content and not content[0].isspace())
-        empty = not content or content.isspace()
+        block += bool(empty and content[:1].strip())
+        empty = not content.strip()
         numbers.append(block)
     return numbers
 

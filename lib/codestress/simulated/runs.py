@@ -2,7 +2,6 @@
 
 import asyncio
 import atexit
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -15,7 +14,7 @@ from codestress.sandbox.executor import (
     Outcome as Ending,
     Program,
 )
-from codestress.types import Language
+from codestress.types import Language, hash_of
 
 T = TypeVar("T")
 AT_ONCE = 8
@@ -33,8 +32,8 @@ class _NotRun(BaseException):
     """
 
 
-_ends: dict[bytes, Execution] = {}
-_waiting = defaultdict[Language, dict[bytes, Program]](dict)
+_ends: dict[str, Execution] = {}
+_waiting = defaultdict[Language, dict[str, Program]](dict)
 _gathering = False
 
 
@@ -86,14 +85,12 @@ def run_pieces(
     if len(_ends) > KNOWN:
         _ends.clear()
     keys = []
+    missing = {}
     for program in programs:
-        text = f"{language} {program!r}".encode(errors="replace")
-        keys.append(hashlib.blake2b(text, digest_size=16).digest())
-    missing = {
-        key: program
-        for key, program in zip(keys, programs, strict=True)
-        if key not in _ends
-    }
+        key = hash_of(f"{language} {program!r}")
+        keys.append(key)
+        if key not in _ends:
+            missing[key] = program
     if missing:
         _waiting[language].update(missing)
         if _gathering:
