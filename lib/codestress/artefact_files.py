@@ -10,7 +10,7 @@ earlier settings of models that it does not name.
 import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -124,8 +124,9 @@ class Layers:
         before = self.sources.get("per_model")
         self.values.update(layer)
         self.sources.update(dict.fromkeys(layer, source))
-        if not (settings_by_model(earlier) and settings_by_model(own)):
-            return
+        for part in (earlier, own):  # the schema rejects any other form later
+            if not isinstance(part, dict) or {*map(type, part.values())} - {dict}:
+                return
         kept = {
             model: settings
             for model, settings in earlier.items()
@@ -137,14 +138,6 @@ class Layers:
             kept[model] = {**kept.get(model, {}), **settings}
         if earlier or own:
             self.values["per_model"] = kept
-
-
-def settings_by_model(value: Any) -> TypeGuard[dict[str, dict[str, Any]]]:
-    """Return whether `value` has the form of `per_model`: {model: {setting: value}},
-    possibly empty. The schema rejects any other form later."""
-    if not isinstance(value, dict):
-        return False
-    return all(isinstance(settings, dict) for settings in value.values())
 
 
 def file_layers(

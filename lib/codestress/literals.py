@@ -211,8 +211,8 @@ class _Reading:
                 return self.call(name, node)
             case ast.Name(id="nan" | "inf"):
                 return float(node.id)
-        kind = _KINDS.get(type(node), type(node).__name__)
-        raise NotLiteral(f"{kind} in place of a value")
+        name = type(node).__name__
+        raise NotLiteral(f"{_KINDS.get(name, name)} in place of a value")
 
     def pair(self, key: ast.expr | None, item: ast.expr) -> tuple[Any, Any]:
         if key is None:
@@ -225,7 +225,7 @@ class _Reading:
         if not parts or not isinstance(op, ast.Add | ast.Sub):
             self.unresolved = True
         self.take(size(op, left, right), "arithmetic")
-        return OPERATORS[type(op)](left, right)
+        return OPERATORS[type(op).__name__](left, right)
 
     def call(self, name: str, node: ast.Call) -> Any:
         arguments = [self.value(item) for item in node.args]
@@ -245,17 +245,17 @@ class _Reading:
 
 
 _KINDS = {
-    ast.Name: "a name",
-    ast.Call: "a call",
-    ast.Compare: "a comparison",
-    ast.BoolOp: "and/or",
-    ast.JoinedStr: "an f-string",
-    ast.Lambda: "a lambda",
-    ast.NamedExpr: "an assignment",
-    ast.Attribute: "an attribute",
-    ast.Subscript: "an index",
-    ast.Starred: "a starred expression",
-    ast.IfExp: "a condition",
+    "Name": "a name",
+    "Call": "a call",
+    "Compare": "a comparison",
+    "BoolOp": "and/or",
+    "JoinedStr": "an f-string",
+    "Lambda": "a lambda",
+    "NamedExpr": "an assignment",
+    "Attribute": "an attribute",
+    "Subscript": "an index",
+    "Starred": "a starred expression",
+    "IfExp": "a condition",
 }
 
 

@@ -13,24 +13,24 @@ from typing import Any
 LARGEST_BITS = 50_000
 """Largest number of bits in an integer that arithmetic may make."""
 Number = int | float | complex
-OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "USub": operator.neg,
+    "UAdd": operator.pos,
+    "Invert": operator.invert,
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
 }
 
 
 def signed(op: ast.unaryop, value: Any) -> Any:
     if not isinstance(value, Number) or isinstance(value, bool):
         raise ValueError("a sign before something that is no number")
-    return OPERATORS[type(op)](value)
+    return OPERATORS[type(op).__name__](value)
 
 
 def size(op: ast.operator, left: Any, right: Any) -> int:
@@ -40,7 +40,7 @@ def size(op: ast.operator, left: Any, right: Any) -> int:
     The result is 0 for + - * / // % ** between numbers. Raises `ValueError` for other
     operations and for integers of more than `LARGEST_BITS` bits.
     """
-    if type(op) not in OPERATORS:
+    if type(op).__name__ not in OPERATORS:
         raise ValueError("a bit operation in place of a value")
     if isinstance(left, int) and isinstance(right, int):
         bits = left.bit_length() + right.bit_length()

@@ -5,7 +5,7 @@ import html
 import json
 import typing
 from collections.abc import Iterable, Mapping
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
@@ -15,14 +15,7 @@ from .artefact_files import Layers, demo_layers
 from .errors import ParameterError
 from .paths import PAPERS, ROOT, shown, whole
 from .types import NotRun, Prompt, Response, Sampling, Score, Trial, Trials
-from .validation import Strict, check, nearest, read_yaml
-
-
-@cache
-def _users(paper: str) -> dict[str, Any]:
-    """Content of the file used.yaml in the folder of `paper`; empty without one."""
-    path = PAPERS / paper / "used.yaml"
-    return read_yaml(path) if path.is_file() else {}
+from .validation import Strict, check, nearest, read_if_there
 
 
 class Alike(NamedTuple):
@@ -160,21 +153,22 @@ class Facts(Strict):
         return f"<table>{rows}</table>"
 
     def idle(self) -> set[str]:
-        """Returns the names of parameters without effect beside the values of the others, by the
-        file used.yaml of the paper's folder."""
+        """Return the names of parameters without effect beside the values of the
+        others, according to the file used.yaml of the paper's folder."""
         idle = set()
-        for name, users in _users(self.artefact.partition("/")[0]).items():
-            known = users.keys() & type(self).model_fields
-            if known and not any(self._has(user, users[user]) for user in known):
+        paper = self.artefact.partition("/")[0]
+        for name, users in read_if_there(PAPERS / paper / "used.yaml").items():
+            uses = []
+            for user in users.keys() & type(self).model_fields:
+                own = getattr(self, user)
+                if not isinstance(own, list):
+                    own = [own]
+                if users[user] != "any":
+                    own = [value in users[user] for value in own]
+                uses.append(any(own))
+            if uses and not any(uses):
                 idle.add(name)
         return idle
-
-    def _has(self, name: str, values: list[Any] | Literal["any"]) -> bool:
-        """Whether the parameter `name`, or an element of it if it is a list, is one of `values`; of
-        "any": whether it is true."""
-        own = getattr(self, name)
-        own = own if isinstance(own, list) else [own]
-        return any(own if values == "any" else (value in values for value in own))
 
     def of_model(self, model: str) -> Self:  # noqa: ARG002
         """Return the parameters that hold for `model`: in this base class these
@@ -363,9 +357,6 @@ def parameters_cell(
 def _literal(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_literal, value))}]"
-    if isinstance(value, dict):
-        pairs = [f"{_literal(key)}: {_literal(item)}" for key, item in value.items()]
-        return f"{{{', '.join(pairs)}}}"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     return repr(value)

@@ -40,8 +40,7 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
                         f"the key {key.value!r} appears twice {node.start_mark}"
                     )
                 keys.add(key.value)
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return mapping
+        return dict(super().construct_mapping(node, deep=deep))
 
 
 DEEPEST = 100
@@ -87,20 +86,25 @@ def read_yaml(path: Path) -> dict[str, Any]:
         reason = " ".join(str(error).split())
         raise ParameterError(f"{shown(path)}: is not valid YAML: {reason}") from None
     if not isinstance(content, dict | None):
-        kind = type(content).__name__
         raise ParameterError(
-            f"{shown(path)}: must be a mapping of keys to values, not {kind}"
+            f"{shown(path)}: must be a mapping of keys to values, not {type(content).__name__}"
         )
     return content or {}
+
+
+def read_if_there(path: Path) -> dict[str, Any]:
+    """Return the mapping in the YAML file at `path` (`read_yaml`); empty if the file
+    does not exist."""
+    return read_yaml(path) if path.is_file() else {}
 
 
 def read_rows(path: Path, model: type[Checked]) -> dict[str, Checked]:
     """Return a dict from row name to row of the YAML file at `path`, each row validated
     with the schema `model`. Empty if the file does not exist. Raises `ParameterError`
     for an unreadable file or an invalid row."""
-    rows = read_yaml(path) if path.is_file() else {}
     return {
-        name: check(model, row, f"{shown(path)}: {name}") for name, row in rows.items()
+        name: check(model, row, f"{shown(path)}: {name}")
+        for name, row in read_if_there(path).items()
     }
 
 
@@ -113,8 +117,7 @@ def one_of(what: str, kits: Iterable[str], file: Callable[[], Path]) -> Any:
     """
 
     def known(name: str) -> str:
-        own = read_yaml(file()) if file().is_file() else {}
-        names = (*kits, *own)
+        names = (*kits, *read_if_there(file()))
         if name not in names:
             raise ValueError(
                 f"no such {what}{nearest(name, names)}; your own are rows of {shown(file())}"

@@ -12,7 +12,7 @@ from pydantic import Field
 from codestress.errors import ParameterError
 from codestress.paths import OUTPUTS, PARAMS, shown, write_whole
 from codestress.types import hash_of
-from codestress.validation import Strict, check, nearest, read_yaml
+from codestress.validation import Strict, check, nearest, read_if_there, read_yaml
 
 REGISTRY = PARAMS / "models.yaml"
 SERVED = OUTPUTS / "models.yaml"
@@ -185,7 +185,7 @@ def _entry(name: str, row: Any, path: Path) -> ModelEntry:
 def keep(entry: ModelEntry) -> None:
     """Write the registry row `entry`, without its archive, to the file `SERVED`, in
     place of an earlier row with the same name."""
-    rows = read_yaml(SERVED) if SERVED.is_file() else {}
+    rows = read_if_there(SERVED)
     rows[entry.name] = entry.model_dump(exclude={"name"}, exclude_defaults=True)
     write_whole(SERVED, yaml.safe_dump(rows, allow_unicode=True, sort_keys=False))
 
