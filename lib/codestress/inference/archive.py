@@ -37,7 +37,6 @@ from .store import Store
 HEADER = "codestress archive"
 """Field of the first line that holds the format's number."""
 FORMAT = 2
-NO_ARCHIVE = f"no archive in format {FORMAT}; `codestress archive export` writes one from the store"
 LONGEST_LINE = 100_000_000
 """Length in bytes that a row must stay below: enough for the longest response with each
 character as an escape."""
@@ -156,7 +155,9 @@ def read_archive(path: Path) -> Iterator[Row]:
         with opened(path) as file:
             header = parse_json(file.readline(LONGEST_LINE))
             if not isinstance(header, dict) or header.get(HEADER) != FORMAT:
-                raise ValueError(NO_ARCHIVE)
+                raise ValueError(
+                    f"no archive in format {FORMAT}; `codestress archive export` writes one from the store"
+                )
             while line := file.readline(LONGEST_LINE):
                 number += 1
                 if len(line) == LONGEST_LINE:
@@ -165,9 +166,7 @@ def read_archive(path: Path) -> Iterator[Row]:
                 if key_of(row.asked) != row.key:
                     raise ValueError("the key is not that of the request")
                 if row.key <= before:
-                    raise ValueError(
-                        "keys are not in order, or one appears twice; export it again"
-                    )
+                    raise ValueError("keys not in order, or one twice; export it again")
                 before = row.key
                 yield row
     except (OSError, EOFError, zlib.error) as error:

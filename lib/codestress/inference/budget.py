@@ -26,7 +26,7 @@ from contextlib import (
     nullcontext,
     suppress,
 )
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,6 +90,9 @@ class Sum(NamedTuple):
         return Sum(*(round(own + sign * more, 12) for own, more in pairs))
 
 
+NOTHING = Sum()
+
+
 @dataclass
 class Budget:
     """Limits, each None for no limit, and the sum spent.
@@ -111,10 +114,10 @@ class Budget:
     With a time limit, reaching any limit is a planned stop: `ask` counts the trials
     that it left out, and raises nothing.
     """
-    spent: Sum = field(default=Sum())
+    spent: Sum = NOTHING
     """Amount that was spent or is reserved, including that of other processes that
     share the file and of earlier attempts of the command line."""
-    refused: Sum = field(default=Sum())
+    refused: Sum = NOTHING
     """Largest possible cost of the last request that a limit stopped."""
     under_way: int = 0
     """Number of this process's requests that have a reserved amount."""

@@ -12,7 +12,6 @@ import os
 import re
 import socket
 import ssl
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,9 +21,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import HttpUrl
-from tqdm import tqdm
 
 from codestress.errors import EngineError
+
+from .progress import say
 
 LOADING_S = 60.0
 """Longest wait in seconds for a server that is loading its model."""
@@ -42,7 +42,6 @@ address."""
 AROUND = " \t\r\n\"'`<>“”„‘’«»"
 """Characters around an address that people copy with it."""
 
-SHOWN = "[key]"
 SHORTEST = 6
 """Minimum number of characters of a key that is replaced in answers; twice as many if
 the key has letters alone. A shorter key may be an ordinary word of the answer."""
@@ -224,7 +223,7 @@ class Secret:
     def out_of_message(self, text: str) -> str:
         """Return `text`, a part of a message, with the key replaced by "[key]", even if
         the key is short."""
-        return self._pattern.sub(SHOWN, text)
+        return self._pattern.sub("[key]", text)
 
     def quote(self, words: str | bytes) -> str:
         """Return the server's text `words` on one line: printable, cut to
@@ -252,10 +251,11 @@ class Patience:
     """Rule for asking again a server that is loading its model: for `LOADING_S` seconds
     after its first reply that says so."""
 
+    _until = 0.0
+
     def __init__(self, who: str, secret: Secret) -> None:
         self._who = who
         self._secret = secret
-        self._until = 0.0
 
     def asks_again(self, status: int, content: bytes) -> bool:
         """Return whether a request is to be sent again after `PAUSE_S` seconds, because
@@ -264,16 +264,13 @@ class Patience:
         The server's reply, with the HTTP `status` and `content`, says so. The first
         such reply is reported on the console.
         """
-        if status != 503:
-            return False
         words = self._secret.quote(content)
-        if not LOADING.search(words):
+        if status != 503 or not LOADING.search(words):
             return False
         now = time.monotonic()
         if not self._until:
             self._until = now + LOADING_S
-            tqdm.write(
-                f"{self._who}: the server says {words!r}; waiting up to {LOADING_S:g} s",
-                sys.stderr,
+            say(
+                f"{self._who}: the server says {words!r}; waiting up to {LOADING_S:g} s"
             )
         return now < self._until

@@ -68,10 +68,9 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
         if ask:
             entry = checked(entry)
     except EngineError as error:
-        advice = ""
-        if entry.engine == "function":
-            advice = f"\nIt is called as {entry.id}{CALLED}"
-        raise EngineError(f"{error}{advice}") from None
+        if entry.engine != "function":
+            raise
+        raise EngineError(f"{error}\nIt is called as {entry.id}{CALLED}") from None
     keep(entry)
     return entry.name
 

@@ -14,6 +14,11 @@ QUIET_S = 0.5
 """Seconds at the start of a run in which no progress is shown."""
 
 
+def say(line: str) -> None:
+    """Print a line on standard error, above the bars of `Progress`."""
+    tqdm.write(line, sys.stderr)
+
+
 def in_minutes(seconds: float) -> str:
     """Return a time left in words, to the whole minute."""
     minutes = round(seconds / 60)
@@ -27,6 +32,9 @@ class Progress(tqdm):  # type: ignore[type-arg]
     pipe, and nothing within a build's notebooks or if `silent`.
     """
 
+    failed = 0
+    _words = ""
+
     def __init__(
         self,
         total: int,
@@ -39,8 +47,6 @@ class Progress(tqdm):  # type: ignore[type-arg]
         self.until = until
         """End of a limited time, in seconds of `time.monotonic`; None without a limit.
         """
-        self.failed = 0
-        self._words = ""
         # In JupyterLab, standard error is of another type, and the bar is a widget.
         self._log = isinstance(sys.stderr, io.TextIOWrapper) and not sys.stderr.isatty()
         self._began = time.monotonic()

@@ -10,19 +10,17 @@ import asyncio
 import contextlib
 import fcntl
 import itertools
-import sys
 import zlib
 from array import array
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tqdm import tqdm
-
 from codestress.types import Prompt, Request, Response, Trial, Trials
 
 from .engines.base import own_settings
 from .engines.dialects import shown_to
+from .progress import say
 from .registry import ModelEntry
 from .servers import belongs
 from .store import Store, chunks
@@ -197,13 +195,14 @@ async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
     While another run holds the lock, wait without limit and say so.
     """
     path = store.with_name(f".{store.name}.{entry.fingerprint}.lock")
-    message = f"{entry.name}: another run or registry row asks the same model; waiting"
     with path.open("w") as lock:
         for tries in itertools.count():
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             if not tries:
-                tqdm.write(message, file=sys.stderr)
+                say(
+                    f"{entry.name}: another run or registry row asks the same model; waiting"
+                )
             await asyncio.sleep(LOCK_PAUSE_S)
         yield

@@ -90,10 +90,8 @@ class Results:
     def by_model(self, name: str) -> dict[str, list[Any]]:
         """Return a dict from model to the model's values in a column of `answers`, in
         their order."""
-        values: dict[str, list[Any]] = {entry.name: [] for entry in self.models}
-        for model, value in zip(self.column("model"), self.column(name), strict=True):
-            values[model].append(value)
-        return values
+        values = self.column(name).groupby(self.column("model")).agg(list)
+        return {entry.name: values.get(entry.name, []) for entry in self.models}
 
     def trial_of(self, answer: Mapping[str, Any]) -> Trial:
         """Return the trial of `answer`, a row of `answers`."""
@@ -166,8 +164,9 @@ class Results:
             counts[Outcome.SKIPPED] += self.not_asked.get(model, 0)
             trials = len(self.questions.of(model).items)
             if counts.total() != trials:
-                sums = f"{counts.total()} outcomes of {trials} trials"
-                raise AssertionError(f"{model}: {sums}: {dict(counts)}")
+                raise AssertionError(
+                    f"{model}: {counts.total()} outcomes of {trials} trials: {dict(counts)}"
+                )
             table[model] = {reason.value: counts[reason] for reason in Outcome}
         return table
 

@@ -2,7 +2,6 @@
 the models, and scores each once."""
 
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,21 +9,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
-from tqdm import tqdm
 
 from codestress.parameters import Facts, questions
 from codestress.paths import STORE
 from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials
 
 from .ask import ask
+from .progress import say
 from .registry import REGISTRY, ModelEntry
 from .results import Results
 from .store import Store, chunks
 from .trial_replies import Replies, Reply
-
-NO_RESPONSE = Response("", "stop")
-"""Response in place of that to a request that failed: without text, tokens or seconds.
-"""
 
 
 def run(
@@ -95,7 +90,7 @@ def scored_answers(
         for _, reply in chunk:
             if not reply.failure:
                 keys += [reply.key, *reply.earlier]
-        responses = store.get(dict.fromkeys(keys))
+        responses = store.get(keys)
         for index, reply in chunk:
             trial = trials.items[index]
             row = {"model": entry.name, "simulated": entry.simulated}
@@ -111,9 +106,10 @@ def scored_answer(
 
     A trial whose failed request was not its last counts as skipped, because later requests were never sent.
     """
-    error, earlier, response = "", reply.earlier, NO_RESPONSE
+    error, earlier = "", reply.earlier
     if reply.failure:
         error, earlier = str(reply.failure), ()
+        response = Response("", "stop")  # without tokens or seconds
         score = Score(reply.failure.outcome, 0.0, error)
         if len(reply.earlier) + 1 < trials.steps(trial):
             detail = f"the request before failed: {error}"
@@ -148,9 +144,8 @@ def scored_answer(
 def warn_of_mixed_models(results: Results) -> None:
     for model, names in results.answered_by().items():
         if len(names) > 1:
-            tqdm.write(
+            say(
                 f"warning: {model}: its answers come from {len(names)} models or "
                 f"versions: {'; '.join(names)}. The figures mix them; CODESTRESS_STORE=… "
-                "with another file asks one alone.",
-                file=sys.stderr,
+                "with another file asks one alone."
             )

@@ -6,14 +6,11 @@ params/models.yaml.
 """
 
 import re
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
-
-from tqdm import tqdm
 
 from codestress.errors import EngineError, ParameterError
 from codestress.literals import counted, parse_json
@@ -32,6 +29,7 @@ from .network import (
     connection,
     through,
 )
+from .progress import say
 from .registry import ModelEntry
 
 LOOK_S = 2.0
@@ -90,11 +88,12 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     key = key_in(key_env, who)
     base_url, offers = _find_list(base_of(url), key, model_id)
     if base_url != url.rstrip("/"):
-        tqdm.write(f"--models: the server is asked at {base_url}", sys.stderr)
+        say(f"--models: the server is asked at {base_url}")
     chosen = model_id or _only_model(offers, who)
     if (offers and chosen not in offers) or not chosen.isprintable():
-        near = nearest(chosen, offers)
-        raise ParameterError(f"{who}: the server offers no {chosen!r}{near}")
+        raise ParameterError(
+            f"{who}: the server offers no {chosen!r}{nearest(chosen, offers)}"
+        )
     where = urlsplit(base_url)
     port = f"-{where.port}" if where.port else ""
     name = f"{chosen}@{where.hostname}{port}{where.path.removesuffix('/v1')}"
@@ -120,9 +119,8 @@ def _only_model(offers: dict[str, Offer], who: str) -> str:
     if len(names) == 1:
         return names[0]
     lines = [f"{who}: the server offers {len(names)} models; say which:"]
-    lines += [f"  ID={name}" for name in names]
-    if not names:
-        lines.append("  none; with ID=… no list is needed")
+    choices = [f"  ID={name}" for name in names]
+    lines += choices or ["  none; with ID=… no list is needed"]
     lines.append(f"and {counted(len(offers) - len(names), 'model')} that write no text")
     raise ParameterError("\n".join(lines))
 

@@ -63,13 +63,11 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
             if old.hostname == new.hostname == "localhost" and old.path == new.path:
                 return
         host = urlsplit(now).hostname or "elsewhere"
-        revision = f"{entry.revision or entry.id}, {host}"
         raise EngineError(
             f"{entry.name}: answers to the same questions are in {archive or 'the store'} from another server: "
             f"{then} (row {row}); this row asks {now}.\n"
             f"Give {entry.name} a `revision` of its own in params/models.yaml, for instance revision: "
-            f'"{revision}", '
-            f"have it ask {before}, or name another file in CODESTRESS_STORE."
+            f'"{entry.revision or entry.id}, {host}", have it ask {before}, or name another file in CODESTRESS_STORE.'
         )
 
     return check

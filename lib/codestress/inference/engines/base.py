@@ -164,8 +164,7 @@ def own_settings(entry: ModelEntry) -> dict[str, Any]:
     """Return the settings with which the server of the registry row `entry` is asked:
     the row's own, or, for the engine `ray`, its workers'."""
     worker = entry.settings.get("worker", {"settings": entry.settings})
-    settings: dict[str, Any] = worker.get("settings", {})
-    return settings
+    return dict(worker.get("settings", {}))
 
 
 def served_identity(entry: ModelEntry) -> str:

@@ -7,14 +7,12 @@ OpenAI's client takes a second to import, and is loaded only when an engine is o
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, HttpUrl, model_validator
-from tqdm import tqdm
 
 from codestress.errors import EngineError
 from codestress.paths import PARAMS, shown, visible
@@ -22,6 +20,7 @@ from codestress.types import Request
 from codestress.validation import Strict, nearest
 
 from ..network import AROUND, base_of, is_openai
+from ..progress import say
 from ..registry import ModelEntry
 from . import dialects
 from .base import conversation
@@ -149,11 +148,12 @@ def address_of(name: str, settings: Settings) -> str:
     url = settings.override or settings.base_url
     if fault := fault_of_address(url, "settings.key_env"):
         # An environment variable may hold a secret by mistake: its value is never shown.
-        variable = f"the environment variable {settings.base_url_env}"
-        source = variable if settings.override else "settings.base_url"
+        source = "settings.base_url"
+        if settings.override:
+            source = f"the environment variable {settings.base_url_env}"
         raise EngineError(f"{name}: {source} {fault}")
     if settings.address != url.rstrip("/"):
-        tqdm.write(f"{name}: its server is asked at {settings.address}", sys.stderr)
+        say(f"{name}: its server is asked at {settings.address}")
     return settings.address
 
 
@@ -221,8 +221,7 @@ def rendered(template: str, messages: list[dict[str, str]]) -> str:
     """
     try:
         compiled = _templates().get_template(template)
-        text: str = compiled.render(messages=messages, add_generation_prompt=True)
-        return text
+        return str(compiled.render(messages=messages, add_generation_prompt=True))
     except Exception as error:  # whatever a template's code raises
         fault = f"cannot render the prompt: {error}"
         if not (TEMPLATES / template).is_file():

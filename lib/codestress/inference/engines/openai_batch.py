@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field, TypeAdapter
-from tqdm import tqdm
 
 from codestress.errors import EngineError, NoContinuationError
 from codestress.literals import parse_json
 from codestress.paths import OUTPUTS, shown, write_whole
 from codestress.types import Request, Response
 
+from ..progress import say
 from ..registry import ModelEntry
 from . import openai
 from .base import (
@@ -125,9 +124,10 @@ class OpenAIBatch(BatchEngine):
             lines[request.key] = line
         if lines:
             await self._send(lines)
-        advice = "this may take a day, and may be stopped"
-        message = f"{self.entry.name}: {len(self._batches)} batches open; {advice}"
-        tqdm.write(message, sys.stderr)
+        say(
+            f"{self.entry.name}: {len(self._batches)} batches open; this may take a day, "
+            "and may be stopped"
+        )
 
     async def _send(self, lines: Mapping[str, bytes]) -> None:
         """Open a batch of requests; `lines` is a dict from key to the request's line of

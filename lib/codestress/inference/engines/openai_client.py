@@ -71,10 +71,9 @@ class Client(httpx2.AsyncClient):
 
     def __init__(self, entry: ModelEntry, settings: Settings, secret: Secret) -> None:
         url, timeout = settings.address, settings.timeout_s
-        options = connection(url)
-        options["timeout"] = httpx2.Timeout(timeout, connect=min(CONNECT_S, timeout))
-        super().__init__(**options)
-        self._options = options
+        limit = httpx2.Timeout(timeout, connect=min(CONNECT_S, timeout))
+        self._options = connection(url) | {"timeout": limit}
+        super().__init__(**self._options)
         self._idle: list[httpx2.AsyncClient] = []
         """Idle clients of one connection each. A shared pool would look through all its
         connections whenever a request begins or ends, which takes half of a request's
@@ -99,11 +98,13 @@ class Client(httpx2.AsyncClient):
             reply = await self._loaded(request, options)
         if reply.is_success and request.url.path.endswith("completions"):
             reply.status_code = status_in(reply.content) or reply.status_code
-        refused = reply.is_error and limit_of(reply.status_code, reply.text)
+        limit = ""
+        if reply.is_error:
+            limit = limit_of(reply.status_code, reply.text)
         if reply.status_code in PASSING:
             reply.headers["x-should-retry"] = "true"  # OpenAI's client reads it
         # However long one waits, these would be refused again.
-        if refused in ("money", "rate"):
+        if limit in ("money", "rate"):
             reply.headers["x-should-retry"] = "false"
         wait = re.fullmatch(r"([\d.]+) ?(m?)s", reply.headers.get("retry-after", ""))
         if wait:  # a time with its unit
@@ -211,10 +212,13 @@ class Client(httpx2.AsyncClient):
                 f"no server answers ({words}); start it, or correct base_url"
             )
         if isinstance(error, APITimeoutError):
-            limit = self.settings.timeout_s
-            reason = f"no answer within {limit:g} s (settings.timeout_s)"
+            reason = (
+                f"no answer within {self.settings.timeout_s:g} s (settings.timeout_s)"
+            )
             return self.failed(reason, Outcome.TIMEOUT)
-        part = "connection" if isinstance(error, APIConnectionError) else "request"
+        part = "request"
+        if isinstance(error, APIConnectionError):
+            part = "connection"
         return self.failed(f"the {part} failed: {type(cause).__name__}: {words}")
 
     def _of_status(self, error: APIStatusError) -> EngineError | RequestFailed:

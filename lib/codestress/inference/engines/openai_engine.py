@@ -16,14 +16,12 @@ prompt: the length is the reason if the shorter prompt is answered.
 import asyncio
 import math
 import re
-import sys
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import httpx2
 from openai import APIStatusError, AsyncOpenAI, RateLimitError
-from tqdm import tqdm
 
 from codestress.errors import EngineError, NoContinuationError
 from codestress.literals import parse_json
@@ -31,6 +29,7 @@ from codestress.types import Message, Outcome, Prompt, Request, Response, Sampli
 
 from ..budget import BudgetReached, most_tokens
 from ..network import Secret, only_for_openai
+from ..progress import say
 from ..registry import ModelEntry
 from .base import AnswerTooLong, Engine, RequestFailed
 from .dialects import DIALECTS, shortened, words_of
@@ -73,6 +72,14 @@ class OpenAIEngine(Client, Engine):
     invalid.
     """
 
+    _prefill: asyncio.Task[None] | None = None
+    """Task that checks whether the server continues begun answers; None if no check has
+    begun."""
+    _spoken: Spoken = ()
+    _trials = 0
+    _answered = 0
+    """Number of characters of the longest prompt that was answered."""
+
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:
         base_url = address_of(entry.name, settings)
         key = key_in(settings.key_variable, entry.name)
@@ -91,17 +98,10 @@ class OpenAIEngine(Client, Engine):
             raise EngineError(f"{entry.name}: {fault}") from None
         self.concurrency = settings.concurrency
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self._prefill: asyncio.Task[None] | None = None
-        """Task that checks whether the server continues begun answers; None if no check
-        has begun."""
         self._texts: Texts = {}
         self._announced = set(entry.adapted)
         """Names of the dialects that the console has reported."""
-        self._spoken: Spoken = ()
-        self._trials = 0
         self._searching = asyncio.Lock()
-        self._answered = 0
-        """Number of characters of the longest prompt that was answered."""
         self._unfit: dict[int, int] = {}
         """Number of characters of the shortest prompt that proved too long, by the
         request's `max_tokens`."""
@@ -316,8 +316,8 @@ class OpenAIEngine(Client, Engine):
             check_repeat(self._texts, name, text, prompt.digest)
         spoken = (*spoken, *response.dialects)
         for name in sorted(set(spoken) - self._announced):
-            line = f"its server speaks a dialect: {DIALECTS[name].line}"
-            tqdm.write(f"{self.entry.name}: {line}", sys.stderr)
+            done = DIALECTS[name].line
+            say(f"{self.entry.name}: its server speaks a dialect: {done}")
         self._announced.update(spoken)
         return replace(response, dialects=spoken)
 

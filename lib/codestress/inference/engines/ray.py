@@ -84,9 +84,8 @@ class RayEngine(BatchEngine):
                 )
         except Exception as error:  # Ray raises exceptions of no common class
             ray.shutdown()
-            where = address or "this machine"
             raise EngineError(
-                f"{entry.name}: Ray does not start on {where}: {error}"
+                f"{entry.name}: Ray does not start on {address or 'this machine'}: {error}"
             ) from None
         ray.data.DataContext.get_current().enable_progress_bars = False
 
@@ -118,8 +117,7 @@ class RayEngine(BatchEngine):
         workers = min(settings.workers, tasks)
         rows = [{"request": pickle.dumps(request)} for request in requests]
         entry = self.entry.model_dump() | settings.worker.model_dump()
-        limited = any(os.environ.get(limit) for limit in LIMITS)
-        if limited and entry["engine"] == "openai":
+        if entry["engine"] == "openai" and any(map(os.environ.get, LIMITS)):
             # The budget would not count retries in a worker.
             entry["settings"]["retries"] = 0
         answered = self._ray.data.from_items(rows, override_num_blocks=tasks)

@@ -113,10 +113,9 @@ def response_of(
     choices = value_at(body, "choices")
     if choices == []:
         raise NoTextError("no choices")
-    choices = choices if isinstance(choices, list) else [choices or []]
-    if len(choices) != 1:
+    if isinstance(choices, list) and len(choices) > 1:
         raise ValueError(f"{len(choices)} choices, not 1 as asked")
-    [choice] = choices
+    choice = value_at(choices, 0)
     text, reason = _text_and_reason(choice)
     usage = _usage(body)
     spoken = []
@@ -254,8 +253,6 @@ def status_in(content: bytes) -> int | None:
     The status is the one that the error names, or 400 if the error names a limit of
     lengths. None if there is no error or no such status.
     """
-    if b'"choices"' in content and b'"error"' not in content:
-        return None
     try:
         body = parse_json(content)
     except ValueError:

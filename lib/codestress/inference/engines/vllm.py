@@ -102,14 +102,14 @@ class VLLMEngine(BatchEngine):
             settings = {**vars(prompt.sampling), "stop": list(prompt.sampling.stop)}
             seed = request.sample if prompt.sampling.temperature else None
             parameters.append(self._vllm.SamplingParams(**settings, seed=seed))
-        outputs: list[Any] = self._model.chat(
+        outputs = self._model.chat(
             conversations,
             parameters,
             use_tqdm=False,
             add_generation_prompt=not begun,
             continue_final_message=begun,
         )
-        return outputs
+        return list(outputs)
 
     def _outcome(self, output: Any, seconds: float) -> Response | RequestFailed:
         answer = output.outputs[0]
