@@ -235,9 +235,7 @@ def target_index(position: int, positions: int, distractors: int) -> int:
     `positions` equally spaced positions: round(i * n / 10) for index i of 11.
     `position` is the index of the position, from 0. The result is 0 if there is only
     one position."""
-    if positions == 1:
-        return 0
-    return round(position * distractors / (positions - 1))
+    return round(position * distractors / max(positions - 1, 1))
 
 
 def mix(

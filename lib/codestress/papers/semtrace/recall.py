@@ -41,13 +41,11 @@ def score_output_completion(
         return score
     value = begun_value(without_thoughts(response.text), begun, rule)
     score = score_output(Answer(problem, value.text))
+    if value.closed or score.outcome is Outcome.CORRECT:
+        return score
     if score.outcome is Outcome.UNPARSABLE:
-        if value.closed:
-            return score
         return unread(response, score.detail)
-    if score.outcome is Outcome.INCORRECT and not value.closed:
-        return replace(score, outcome=missed(response).outcome)
-    return score
+    return replace(score, outcome=missed(response).outcome)
 
 
 def score_partial_trace(

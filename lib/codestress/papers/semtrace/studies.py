@@ -34,20 +34,11 @@ def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """Return triples of task, number of distractors and prompt, for all four templates,
     on the problem with the index `given.problem`. The target stands in the middle of
     its distractors."""
-    contexts = Contexts.model_validate(
-        dict(
-            artefact=given.artefact,
-            models=given.models,
-            seed=given.seed,
-            tasks=[*get_args(Task)],
-            problems=[given.problems],
-            n_problems=given.problem + 1,
-            positions=3,
-            distractors=given.distractors,
-            distractor_source=given.distractor_source,
-            matched=given.matched,
-        )
-    )
+    values = given.model_dump(exclude={"problem"})
+    values["tasks"] = [*get_args(Task)]
+    values["problems"] = [given.problems]
+    values["n_problems"] = given.problem + 1
+    contexts = Contexts(**values, positions=3)
     trials = list(contexts.trials())
     prompts = []
     for trial in trials:

@@ -1,7 +1,7 @@
 """Sense and Sensitivity: scores at each position of the target (Figures 1 to 4 and 7 to
 10)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,8 @@ def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
     if table["digits"].nunique() > 1:
         counted = "digits"
     points = with_cells(table, [*CURVE, "depth"])
-    points["row"] = [_panel_name(row, varying) for row in table.to_dict("records")]
+    words = table[varying].replace(WORDS).astype(str).replace("_", " ", regex=True)
+    points["row"] = words.agg(", ".join, axis=1)
     points["column"] = [f"{count or 'no'} {counted}" for count in table[counted]]
     drawn = SHARE
     if given.show == "unresolved":
@@ -120,16 +121,6 @@ def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
     points[["shown", "low", "high"]] = points[drawn]
     axes = ["model", "row", "column", "depth", "cell"]
     return points[[*axes, "shown", "low", "high"]]
-
-
-def _panel_name(row: dict[str, Any], factors: Sequence[str]) -> str:
-    """Return the words for the values of `factors` in `row`, separated by commas."""
-    words = []
-    for name in factors:
-        value = row[name]
-        plain = str(value).replace("_", " ")
-        words.append(WORDS[name].get(value, plain))
-    return ", ".join(words)
 
 
 DIP = [
@@ -197,11 +188,12 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> st
     head = f"A clear loss in the middle of the context for {who}"
     if sure.empty:
         return head
+    most = sure["dip_points"].max()
+    unit = "points"
     if relative:
         most = sure["dip_relative_pct"].max()
-        return f"{head}: up to {most:.0f} % of the maximum"
-    most = sure["dip_points"].max()
-    return f"{head}: up to {most:.0f} points"
+        unit = "% of the maximum"
+    return f"{head}: up to {most:.0f} {unit}"
 
 
 def unresolved_headline(points: pd.DataFrame) -> str:
@@ -236,8 +228,7 @@ def factor_differences(
             resamples=given.resamples,
             seed=given.seed,
         )
-        for column, value in zip(by, group, strict=True):
-            differences[column] = value
+        differences[by] = group
         parts.append(differences)
     return pd.concat(parts, ignore_index=True)
 
