@@ -93,15 +93,13 @@ def _right_interval(panel: Axes, mine: pd.DataFrame) -> None:
 
 PART = "#9BD3C1"
 """Colour of partly correct answers: a paler colour of correct answers."""
-OUTCOMES = {
-    **dict.fromkeys(("both", "solved", "said it"), (RIGHT, HATCHES[0])),
-    **dict.fromkeys(("one", "mentioned it", "attempted"), (PART, HATCHES[4])),
-    "not attempted": (PART, HATCHES[2]),
-    "cipher noticed": ("#FADFD0", HATCHES[0]),
-    **dict.fromkeys(("none", "nothing noticed"), (WRONG, HATCHES[1])),
-    "indiscriminate": (COLOURS[1], HATCHES[3]),
-    "not told": ("#777777", HATCHES[0]),
-    "refused": (OTHER, HATCHES[2]),
-}
+OUTCOMES = dict.fromkeys(("both", "solved", "said it"), (RIGHT, HATCHES[0]))
 """Dict from outcome to its colour and hatch, best first: green is correct, orange
 incorrect, grey neither, as in all figures."""
+OUTCOMES |= dict.fromkeys(("one", "mentioned it", "attempted"), (PART, HATCHES[4]))
+OUTCOMES["not attempted"] = PART, HATCHES[2]
+OUTCOMES["cipher noticed"] = "#FADFD0", HATCHES[0]
+OUTCOMES |= dict.fromkeys(("none", "nothing noticed"), (WRONG, HATCHES[1]))
+OUTCOMES["indiscriminate"] = COLOURS[1], HATCHES[3]
+OUTCOMES["not told"] = "#777777", HATCHES[0]
+OUTCOMES["refused"] = OTHER, HATCHES[2]
