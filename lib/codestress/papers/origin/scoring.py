@@ -7,14 +7,13 @@ can show more than correct and incorrect.
 """
 
 import re
-from importlib.resources import files
-
-import yaml
+from pathlib import Path
 
 from codestress.scoring.dress import unwrapped
 from codestress.scoring.forms import DECORATION, final_word, without_thoughts
 from codestress.scoring.judging import missed, unanswered
 from codestress.types import Outcome, Response, Score
+from codestress.validation import read_yaml
 
 WORDS = re.compile(r"[\w\s,;./&'’-]+")
 """Pattern of an answer in words. Other signs belong to unknown markup, JSON or LaTeX.
@@ -105,14 +104,11 @@ def names(prose: str, function: str) -> bool:
     return re.search(whole, prose, re.IGNORECASE) is not None
 
 
-CLUE = {
-    name: re.compile("|".join(patterns), re.IGNORECASE)
-    for name, patterns in yaml.safe_load(
-        (files(__package__) / "clue.yaml").read_text("utf-8")
-    ).items()
-}
+CLUE: dict[str, re.Pattern[str]] = {}
 """Dict from topic to the pattern of texts that mention it, for answers to section 6.2.
 """
+for name, patterns in read_yaml(Path(__file__).with_name("clue.yaml")).items():
+    CLUE[name] = re.compile("|".join(patterns), re.IGNORECASE)
 
 
 def score_clue(response: Response) -> Score:

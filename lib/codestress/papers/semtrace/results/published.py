@@ -58,7 +58,7 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         row["plain"] = pair.share_x
         row["keyed"] = pair.share_y
         row["difference"] = pair.share_y - pair.share_x
-        row["low"], row["high"] = newcombe(*sides, confidence)
+        row |= newcombe(*sides, confidence)._asdict()
         row["p"] = two_shares_p(*sides)
         rows.append(row)
     return with_holm(pd.DataFrame(rows))
@@ -77,7 +77,7 @@ def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
         mean = mean_difference(part["difference"], confidence)
         row = {"task": task}
         row["difference"] = mean.value
-        row["low"], row["high"] = mean.interval
+        row |= mean.interval._asdict()
         row["p"] = mean.p_value
         row["models"] = mean.models
         rows.append(row)
@@ -100,7 +100,7 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
         tau = kendall(wide[first], wide[second], confidence, draws)
         row = {"first": first, "second": second}
         row["correlation"] = tau.value
-        row["low"], row["high"] = tau.interval
+        row |= tau.interval._asdict()
         row["p"] = tau.p_value
         rows.append(row)
     return with_holm(pd.DataFrame(rows))
@@ -131,7 +131,7 @@ def printed(
     for number, model, task, first, second in _differences(plain):
         row = {"number": number, "reading": "", "model": model, "task": task}
         row["value"] = first[0] - second[0]
-        row["low"], row["high"] = newcombe(*second, *first)
+        row |= newcombe(*second, *first)._asdict()
         row["problems"] = min(first[1], second[1])
         rows.append(row)
     for number, reading, count in _counts(plain, keys, means):

@@ -158,7 +158,7 @@ def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFram
         mean = clustered_share(known, known.index, given.confidence)
         row = {"model": model, "task": task}
         row["sensitivity"] = mean.value
-        row["low"], row["high"] = mean.interval
+        row |= mean.interval._asdict()
         row["programs"] = mean.clusters
         row["complete_wrong"] = (part["complete"] == 0).sum()
         more = (known - python).dropna()

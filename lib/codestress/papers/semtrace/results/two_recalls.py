@@ -73,7 +73,7 @@ def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
             known = column.dropna()
             share = clustered_share(known, known.index, confidence)
             row = {"measure": measure, "model": model, "accuracy": share.value}
-            row["low"], row["high"] = share.interval
+            row |= share.interval._asdict()
             row["problems"] = share.clusters
             rows.append(row)
     return pd.DataFrame(rows)
@@ -99,7 +99,7 @@ def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame
         tau = kendall(x, y, confidence, rng(seed, "two recalls", name, other))
         row = {"lexical": name, "other": other, "models": tau.models}
         row["tau"] = tau.value
-        row["low"], row["high"] = tau.interval
+        row |= tau.interval._asdict()
         row["p"] = tau.p_value
         rows.append(row)
     return with_holm(pd.DataFrame(rows))
