@@ -40,17 +40,17 @@ class Link(NamedTuple):
 @lru_cache(maxsize=128)
 def all_links(
     words: str, hops: int, seed: int, number: int, d: int
-) -> tuple[tuple[Link, ...], ...]:
+) -> tuple[Sequence[Link], Sequence[Link]]:
     """Pair: the whole list of links laid out at distance `d`, and the target's chain. `words` is
     `authors` for the authors' list, else list number `number` is drawn from the kit's words by
     `seed`. `hops` is the number of links in a chain."""
     if words == "authors":
         path = data_file("find-the-origin", "findtheorigin/vertices.txt")
-        links = parse_links(path.read_text("utf-8"))
+        # The data set is checked by its hash; all else in it is skipped.
+        links = [Link(*ends) for ends in LINK.findall(path.read_text("utf-8"))]
     else:
         links = make_links(word_list(), hops=hops, seed=seed, index=number)
-    laid_out = lay_out(links, d=d, hops=hops)
-    return tuple(laid_out), tuple(target_chain(links, hops))
+    return lay_out(links, d=d, hops=hops), target_chain(links, hops)
 
 
 def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> list[Link]:
@@ -73,13 +73,6 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
             vertices = [next(drawn) for _ in range(hops + 1)]
         links += [Link(*pair) for pair in pairwise(vertices)]
     return links
-
-
-def parse_links(text: str) -> list[Link]:
-    """Return the links in `text`: its parts of the form `"A" is connected to "B"`. The
-    text is the authors' list, a data set checked by its hash. All else in it is
-    skipped."""
-    return [Link(*words) for words in LINK.findall(text)]
 
 
 def lay_out(links: Sequence[Link], *, d: int, hops: int) -> list[Link]:

@@ -139,11 +139,11 @@ listing: 34.7 % and 72.5 % in the authors' long prompt."""
 
 
 @cache
-def _library() -> tuple[list[list[str]], list[int]]:
-    """Return the pieces of the library's source, each a list of lines, and the indices
-    of the pieces with which a listing may begin. The source is cut before each
-    top-level function or class and after each function. A listing may begin with the
-    file, or with a top-level function or class."""
+def _library() -> tuple[list[str], list[int]]:
+    """Return the pieces of the library's source, whole lines each, and the indices of
+    the pieces with which a listing may begin. The source is cut before each top-level
+    function or class and after each function. A listing may begin with the file, or
+    with a top-level function or class."""
     source = Path(click.core.__file__).read_text("utf-8").rstrip("\n")
     lines = source.split("\n")
     tree = ast.parse(source)
@@ -153,7 +153,7 @@ def _library() -> tuple[list[list[str]], list[int]]:
             tops.append(first_line(node) - 1)
     ends = [function.end_lineno or 0 for function in _functions(tree)]
     cuts = sorted({0, *tops, *ends, len(lines)})
-    pieces = [lines[start:end] for start, end in pairwise(cuts)]
+    pieces = ["\n".join(lines[start:end]) for start, end in pairwise(cuts)]
     return pieces, [0, *map(cuts.index, tops)]
 
 
@@ -209,25 +209,21 @@ def listing(characters: int, variant: int = 0) -> str:
     planted = prompt_text("inefficient_functions").split("\n\n")
     wanted = characters - sum(map(len, planted))
     pieces, begins = _library()
-    lengths = [sum(len(line) + 1 for line in piece) for piece in pieces]
+    lengths = [len(piece) + 1 for piece in pieces]
     if wanted < 1000:
         raise DataError(f"a listing has at least 1500 characters, not {characters}")
     first, count = _run_of(lengths, wanted, variant, begins)
-    shown = list[str]()
-    for number in range(first, first + count):
-        if number == len(pieces):
-            shown += ["", ""]
-        shown += pieces[number % len(pieces)]
-    return "\n".join(_plant(shown, planted))
+    around = [*pieces, f"\n\n{pieces[0]}", *pieces[1:]]
+    return _plant("\n".join(around[first : first + count]), planted)
 
 
-def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
-    """Return `shown`, the lines of a listing, with the functions `planted` (source
-    texts) inserted near their places in `LISTING_PLACES`. A planted function stands
-    before or after another function and is indented like that function. The list
-    `shown` itself is changed."""
+def _plant(code: str, planted: Sequence[str]) -> str:
+    """Return the listing `code` with the functions `planted` (source texts) inserted
+    near their places in `LISTING_PLACES`. A planted function stands before or after
+    another function and is indented like that function."""
+    shown = code.split("\n")
     indents = {}
-    for node in _functions(ast.parse("\n".join(shown))):
+    for node in _functions(ast.parse(code)):
         indents[(node.end_lineno or 0) + 1] = node.col_offset
         indents[first_line(node)] = node.col_offset
     length = list(accumulate((len(line) + 1 for line in shown), initial=0))
@@ -240,7 +236,7 @@ def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
     # From the end, so that the line numbers above an insertion stay valid.
     for start in sorted(insertions, reverse=True):
         shown[start - 1 : start - 1] = insertions[start]
-    return shown
+    return "\n".join(shown)
 
 
 def chapter(characters: int, depth: float, variant: int = 0) -> str:
