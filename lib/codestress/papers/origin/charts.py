@@ -37,7 +37,7 @@ from .curves import Sides
 UNANSWERED = "no answer: cut off, declined, not readable, failed"
 """Kind of all outcomes except correct and incorrect, as the legend names it."""
 LOOKS: dict[str, Any] = {
-    "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
+    "correct": {"color": RIGHT, "hatch": ""},
     "incorrect": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
     UNANSWERED: {"facecolor": OTHER, "edgecolor": "#555555", "hatch": "...."},
 }

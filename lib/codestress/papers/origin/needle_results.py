@@ -32,7 +32,7 @@ def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
     labelled = answers.assign(label=answers["model"], outcome=outcome)
     cell = ["label", *CELL]
     counts = labelled.groupby([*cell, "outcome"], sort=False).size()
-    table = counts.rename("count").reset_index()
+    table = counts.reset_index(name="count")
     table["share"] = table["count"] / table.groupby(cell)["count"].transform("sum")
     return table
 
@@ -65,12 +65,13 @@ def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
     for model, part in theirs.groupby("model", sort=False):
         if len(part) == 1:
             continue
-        short, long = part["characters"].iloc[[0, -1]]
-        first, last = part["accuracy"].iloc[[0, -1]]
-        first_n, last_n = part["independent"].iloc[[0, -1]]
-        ends = newcombe(first, first_n, last, last_n, confidence)
+        ends = part.iloc[[0, -1]]
+        short, long = ends["characters"]
+        first, last = ends["accuracy"]
+        first_n, last_n = ends["independent"]
+        interval = newcombe(first, first_n, last, last_n, confidence)
         fewest = min(first_n, last_n)
-        rows.append(Fall(str(model), short, long, last - first, *ends, fewest))
+        rows.append(Fall(str(model), short, long, last - first, *interval, fewest))
     return pd.DataFrame(rows, columns=Fall._fields)
 
 
@@ -88,7 +89,7 @@ def noticed(outcomes: pd.DataFrame, confidence: float) -> pd.DataFrame:
     n = counts.sum(axis=1).rename("n")
     counts = counts.reindex(columns=pd.Index(IDLE, name="outcome"), fill_value=0)
     counts["not attempted"] = counts.sum(axis=1)
-    table = counts.stack().rename("count").reset_index().join(n, on=cell)
+    table = counts.stack().reset_index(name="count").join(n, on=cell)
     shares = with_accuracy(table, "count", "n", confidence)
     return shares.rename(columns={"accuracy": "share"})
 

@@ -7,6 +7,7 @@ move apart?
 
 from collections.abc import Iterator
 from itertools import product
+from operator import itemgetter
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -167,9 +168,7 @@ class Chains(Interval, Experiment):
     def links(self, trial: Trial) -> list[connections.Link]:
         """Return the links that the prompt of `trial` shows, in order: the window of
         the drawn list, shuffled around the target chain if the trial is shuffled."""
-        d, lines, number = (
-            int(trial.factors[name] or 0) for name in ("d", "lines", "list")
-        )
+        d, lines, number = itemgetter("d", "lines", "list")(trial.factors)
         laid_out, chain = connections.all_links(
             self.words, self.hops, trial.seed, number, d
         )

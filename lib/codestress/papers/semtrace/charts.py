@@ -45,7 +45,7 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
         [""] * len(places), len(columns), height, sharex=True, sharey="row"
     )
     for ax, (row, column) in zip(axes, places, strict=True):
-        part = points[(points["row"] == row) & (points["column"] == column)]
+        part = points.query("row == @row and column == @column")
         draw_curves(ax, part, models, "depth", value="shown", scale=100, size=3)
         if row == rows[0]:
             ax.set_title(column)

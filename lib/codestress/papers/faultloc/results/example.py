@@ -22,9 +22,7 @@ def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     (missing if none is named), found (0 or 1, by the scoring rule `rule`), cell (selects this
     answer)."""
     rows = []
-    asked = answers[
-        answers["question"].isin(list(CONDITIONS)) & answers["error"].eq("")
-    ]
+    asked = answers.query("question in @CONDITIONS and error == ''")
     for answer in asked.to_dict("records"):
         question = answer["question"]
         model = answer["model"]

@@ -51,7 +51,7 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     cells["name"] = cells["language"].map(LANGUAGE_NAMES)
     cells["model"] = cells["label"].map(published_models("faultloc"))
     places = cells.set_index(["language", "fault", "label"]).index
-    cells["flag"] = places.map(lambda place: flags.get(place, ""))
+    cells["flag"] = places.map(flags).fillna("")
     tasks = pd.DataFrame(numbers["denominators"]).unstack()
     cells["of"] = tasks[places.droplevel("label")].array
     cells["n"] = cells["of"] / A_PROGRAM
@@ -230,7 +230,7 @@ def _count_labels(tolerance: int) -> pd.DataFrame:
     rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz"))
     rows = rows.dropna(subset=["changed_line"]).rename(columns={"sam": "fault"})
     percent = rows["line_no_percent"].str.rstrip("%").astype(int)
-    rows["quarter"] = 1 + np.searchsorted([25, 50, 75], percent, side="right")
+    rows["quarter"] = 1 + (percent // 25).clip(upper=3)
     apart = rows["line_no"] - rows["changed_line"]
     rows["within"] = apart.abs() <= tolerance
     groups = rows.groupby(["fault", "quarter"], as_index=False)["within"]

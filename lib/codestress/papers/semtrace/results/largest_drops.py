@@ -177,8 +177,7 @@ def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
     models were asked.
     """
     models = published_groups()["all"]
-    over_all = drops["context"] == ANY
-    chosen = drops[over_all & drops["model"].isin(models)]
+    chosen = drops.query("context == @ANY and model in @models")
     groups = chosen.groupby("dataset", sort=False)
     medians = groups.agg({"relative": "median", "problems": "min", "model": "nunique"})
     return medians[medians.pop("model") == len(models)].reset_index()
@@ -197,8 +196,8 @@ def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     the mean ratio is linearized.
     """
     rows = []
-    outputs = answers["task"] == "output_prediction"
-    asked = answers[outputs & answers["dataset"].isin(["semtrace", "cruxeval"])]
+    outputs = answers.query("task == 'output_prediction'")
+    asked = outputs.query("dataset in ['semtrace', 'cruxeval']")
     for distractors, part in asked.groupby("distractors"):
         sets = part.groupby("model")["dataset"].nunique()
         for group, models in groups_of(sets.index[sets == 2]).items():

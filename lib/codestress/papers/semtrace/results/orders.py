@@ -185,9 +185,8 @@ def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
     the drop with it, in percentage points. A comparison that lacks one of its models
     has no row.
     """
-    group = drops["model"].isin(published_groups())
-    over_all = drops["context"] == ANY
-    drops = _unkeyed(drops[over_all & ~group])
+    drops = drops.query("context == @ANY")
+    drops = _unkeyed(drops[~drops["model"].isin(published_groups())])
     rows = []
     for number, model, unit, sides in _sides(drops):
         *others, own = sides[unit]
