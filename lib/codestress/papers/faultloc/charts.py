@@ -158,7 +158,7 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     from the first strength to the last, in points."""
     languages = list(points["language"].unique())
     mutations = list(points["mutation"].unique())
-    single = points[~points["model"].isin(BOLD)]
+    single = points.query("model not in @BOLD")
     models = looks(single["model"].unique())
     cells = list(product(languages, mutations))
     height = 0.9 + 1.7 * len(languages)

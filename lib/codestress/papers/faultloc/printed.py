@@ -82,9 +82,8 @@ class Printed(Naming):
         """Yields a trial for each of `questions`: the question about the specification of N-Queens,
         or the printed prompt about one version of the program."""
         for question in self.questions:
-            factors: dict[str, Scalar] = {"language": "python", "elided": "marked"}
-            factors["question"] = question
-            yield Trial("N-Queens", factors, self.seed)
+            shown: dict[str, Scalar] = {"language": "python", "elided": "marked"}
+            yield Trial("N-Queens", shown | {"question": question}, self.seed)
 
     def program(self, trial: Trial) -> FaultyProgram | None:
         """Returns the version of the program that `trial` asks about; None if it asks about the

@@ -141,7 +141,7 @@ def _share_panel(ax: Axes, frame: pd.DataFrame, title: str) -> None:
     conditions = list(frame["condition"].unique())
     percents = []
     for number, name in enumerate(conditions):
-        part = frame[frame["condition"] == name]
+        part = frame.query("condition == @name")
         part = part.set_index("label").reindex(labels)
         published = "published" in (title[:9], name[:9])
         _draw_shares(ax, part, number, conditions, published)

@@ -61,7 +61,7 @@ def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
     characters, accuracy and independent (number of independent answers).
     """
     rows = []
-    theirs = counts[counts["text"] != "own"].sort_values("characters")
+    theirs = counts.query("text != 'own'").sort_values("characters")
     for model, part in theirs.groupby("model", sort=False):
         if len(part) == 1:
             continue
@@ -83,7 +83,7 @@ def noticed(outcomes: pd.DataFrame, confidence: float) -> pd.DataFrame:
     occur, and `not attempted`, their sum), count, n (all answers), share (0 to 1), low,
     high (Wilson's interval at `confidence`).
     """
-    theirs = outcomes[outcomes["text"] != "own"].rename(columns={"label": "model"})
+    theirs = outcomes.query("text != 'own'").rename(columns={"label": "model"})
     cell = ["model", "text", "characters"]
     counts = theirs.pivot_table("count", cell, "outcome", fill_value=0).astype(int)
     n = counts.sum(axis=1).rename("n")

@@ -316,7 +316,7 @@ def fit_sides(answers: pd.DataFrame, given: Parameters) -> tuple[Sides, pd.DataF
     fits = {}
     rows = []
     for model in answers["model"].unique():
-        own = answers[answers["model"] == model]
+        own = answers.query("model == @model")
         for sign, side in ((1, "d > 0"), (-1, "d < 0")):
             apart = own.assign(x=sign * own["d"]).query("x > 0")
             wide = apart.pivot_table(f"value_{given.rule}", "problem", "x")

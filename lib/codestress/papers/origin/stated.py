@@ -116,7 +116,7 @@ def _counts(table: pd.DataFrame, numbers: pd.DataFrame) -> Iterator[tuple[object
     """Yield counts and shares as (number, list, model, value), from the outcomes
     `table` and the differences `numbers`."""
     yield "models", "", "all", table["model"].nunique()
-    apart = numbers[numbers["number"] == "15 lines - adjacent"]
+    apart = numbers.query("number == '15 lines - adjacent'")
     losing = apart["list"][apart["value"] < 0]
     for name in (DOWN, UP):
         yield "models that lose", name, "all", (losing == name).sum()

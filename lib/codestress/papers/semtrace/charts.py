@@ -172,7 +172,7 @@ def recall_panels(shares: pd.DataFrame, taus: pd.DataFrame) -> Figure:
     `shares` has the columns measure, model, accuracy, low, high (0 to 1). `taus` is the
     result of `two_recalls.correlations`.
     """
-    taus = taus[taus["other"] == "SemTrace"]
+    taus = taus.query("other == 'SemTrace'")
     titles = []
     for row in taus.itertuples():
         ends = span(row.low, row.high, 1, 2)

@@ -187,10 +187,7 @@ class Contexts(Begun):
             for keyed, count in product(keys, self.distractors):
                 place: dict[str, Scalar] = {"task": task, "qac": qac, "keys": keyed}
                 place["distractors"] = count
-                positions = 1
-                if count:
-                    positions = self.positions
-                for position in range(positions):
+                for position in range(self.positions if count else 1):
                     yield place | {"position": position, "depth": position / last}
 
     def table(self, dataset: str, digits: int) -> dict[str, Problem]:

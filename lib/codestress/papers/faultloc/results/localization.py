@@ -71,7 +71,7 @@ def shares(
     rows = []
     value = f"value_{rule}"
     for group, part in with_seed(answers).groupby(["model", *by], sort=False):
-        part = part[part["counts"]]
+        part = part.query("counts")
         tasks = part[TASK].drop_duplicates()
         right = int(part[value].sum())
         share = clustered_share(part[value], part["seed_program"], confidence)
@@ -201,7 +201,7 @@ FEWEST = 10
 def headline(table: pd.DataFrame, show: str) -> str:
     """Returns the finding of a figure that compares what `show` says, in a sentence, from `table`
     (made by `localized`). Shares of fewer than `FEWEST` tasks are not named."""
-    models = table[table["model"] != ORACLE]
+    models = table.query("model != @ORACLE")
     if show == "quarters":
         sums = models.groupby("quarter")[["found", "answers"]].sum()
         shares = 100 * sums["found"] / sums["answers"]

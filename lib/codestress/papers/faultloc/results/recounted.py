@@ -51,17 +51,13 @@ def _table_two() -> Iterator[Number]:
     for reading, cells in readings.items():
         by_language = paper.accuracy(cells, ["family", "language"]).unstack()
         for language, values in by_language.items():
-            ahead = _ahead(values, ["claude"])
-            yield f"Claude ahead, {language}", reading, ahead
+            yield f"Claude ahead, {language}", reading, _ahead(values, ["claude"])
         others = paper.accuracy(cells, ["family"]).drop("claude")
-        ahead = _ahead(others, ["gemini"])
-        yield "Gemini ahead of all but Claude", reading, ahead
+        yield "Gemini ahead of all but Claude", reading, _ahead(others, ["gemini"])
         models = paper.accuracy(cells, ["model"])
         yield "leading models ahead", reading, _ahead(models, LEADING)
-        ahead = _ahead(models.drop(LEADING), ["gpt 4o"])
-        yield "GPT-4o next", reading, ahead
-        ahead = _ahead(models[OPEN], ["phi 4"])
-        yield "Phi-4 ahead of open models", reading, ahead
+        yield "GPT-4o next", reading, _ahead(models.drop(LEADING), ["gpt 4o"])
+        yield "Phi-4 ahead of open models", reading, _ahead(models[OPEN], ["phi 4"])
         wide = paper.accuracy(cells, ["model", "language"]).unstack()
         more = wide["java"] - wide["python"]
         worse = more.filter(regex="^(?!claude)") < 0

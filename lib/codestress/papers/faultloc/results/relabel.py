@@ -122,7 +122,7 @@ def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     reading (the rule in words), quarter (1 to 4), cell (selects these answers), tasks, found,
     accuracy, low, high (0 to 1; Wilson at level `confidence`, programs as clusters). Tasks without
     a changed line are left out."""
-    placed = answers[answers["changed_quarter"].notna()].assign(counts=True)
+    placed = answers.dropna(subset="changed_quarter").assign(counts=True)
     tables = []
     for _, own in placed.groupby("model", sort=False):
         for rule, (reading, place) in READINGS.items():
@@ -151,7 +151,7 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     by_labels_high (difference of both falls), verdict (whether the fall survives under the changed
     lines). All intervals are over programs, at level `confidence`.
     """
-    placed = with_seed(answers[answers["changed_quarter"].notna()])
+    placed = with_seed(answers.dropna(subset="changed_quarter"))
     rows = []
     for model, part in placed.set_index("seed_program").groupby("model", sort=False):
         programs = part.index.nunique()

@@ -115,7 +115,7 @@ cell (selects these answers), accuracy and its interval in %."""
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:
     """Returns points (`POINTS`) for `strength_curves` from `table`, made by `robustness` by
     language, spm, said and strength. Controls are left out."""
-    points = named(table[~table["spm"].isin(CONTROLS)])
+    points = named(table.query("spm not in @CONTROLS"))
     points[["value", "low", "high"]] = 100 * points[["accuracy", "low", "high"]]
     return points[POINTS]
 

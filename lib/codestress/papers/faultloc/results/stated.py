@@ -37,11 +37,11 @@ def stated_numbers(
     again = asked_again(answers, rule)
     rows = []
     for family, models in read_published("faultloc")["groups"].items():
-        own = answers[answers["model"].isin(models)]
+        own = answers.query("model in @models")
         if not set(models) <= set(own["model"]):
             continue
         plain = own.query("spm == 'none'")
-        mutated = again[again["model"].isin(models)]
+        mutated = again.query("model in @models")
         if family != "all":
             numbers = _gain(plain, mutated, family, models)
         else:

@@ -247,8 +247,7 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     for row in places.itertuples():
         problem = given.table(row.dataset, row.digits)[row.problem]
         mixed = given.in_context(problem, row.distractors, row.position)
-        place = {"distractors": row.distractors, "depth": row.depth}
-        place["granularity"] = mixed.granularity
-        place["concentration"] = mixed.concentration
-        rows.append(place)
-    return pd.DataFrame(rows).groupby(by, as_index=False).mean()
+        place = row.distractors, row.depth
+        rows.append((*place, mixed.granularity, mixed.concentration))
+    table = pd.DataFrame(rows, columns=[*by, "granularity", "concentration"])
+    return table.groupby(by, as_index=False).mean()

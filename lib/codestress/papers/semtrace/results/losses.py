@@ -40,7 +40,7 @@ def group_losses(fits: Fits, answers: pd.DataFrame, confidence: float) -> pd.Dat
         for group, models in groups_of(part["model"]).items():
             chosen = [fits[model, task] for model in models]
             programs = max(fit.items for fit in chosen)
-            own = part[part["model"].isin(models)]
+            own = part.query("model in @models")
             losses = list(_fitted_losses(chosen, confidence))
             losses += _observed_losses(own, programs, confidence)
             for reading, loss, ends in losses:
@@ -155,7 +155,7 @@ def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame()
     least = removed[removed > 0].min()
     first = python[removed == least]
-    single = python[python["removed"] == 1]
+    single = python.query("removed == 1")
     beyond = python[removed > 0.2]
     by_program = single.groupby("problem")["value_strict"].mean()
     row = {

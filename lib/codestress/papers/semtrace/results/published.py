@@ -109,7 +109,7 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
 def orders_title(order: pd.DataFrame) -> str:
     """Return the title of the figure of published accuracies: the pairs of benchmarks
     that clearly order the models alike. `order` is the result of `orders()`."""
-    alike = order[order["decided"] & (order["correlation"] > 0)]
+    alike = order.query("decided and correlation > 0")
     pairs = alike["first"] + " and " + alike["second"]
     names = " or ".join(pairs) or "No two benchmarks"
     return f"{names} clearly order the models alike"

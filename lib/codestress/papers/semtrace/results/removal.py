@@ -21,9 +21,7 @@ from codestress.seeding import rng
 
 from ..line_removal import LineRemoval, Sensitivity
 
-Curve = tuple[str, str]
-"""Key of a curve: model and task."""
-Fits = Mapping[Curve, ExponentialFit]
+Fits = Mapping[tuple[str, str], ExponentialFit]
 """Dict from (model, task) to exponential fit."""
 INTERPRETER = "python"
 """Name of the Python interpreter in the model registry."""

@@ -40,11 +40,8 @@ def groups_of(models: Iterable[str]) -> dict[str, list[str]]:
     """Return those of the paper's groups whose models are all among `models`, as a dict
     from name to models."""
     known = set(models)
-    groups = {}
-    for name, group in published_groups().items():
-        if known.issuperset(group):
-            groups[name] = group
-    return groups
+    groups = published_groups().items()
+    return {name: group for name, group in groups if known.issuperset(group)}
 
 
 def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
@@ -216,7 +213,7 @@ def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     first = next(iter(answers.values()))
     table = first[["model", "task"]].assign(**columns)
     table["differ"] = table[[*columns]].nunique(axis="columns") > 1
-    table = table[table["task"].isin(["input_prediction", "output_prediction"])]
+    table = table.query("task in ['input_prediction', 'output_prediction']")
     groups = table.groupby(["model", "task"], sort=False)
     shares = groups.mean()
     shares.insert(0, "n", groups.size())

@@ -109,7 +109,7 @@ def headline(table: pd.DataFrame) -> str:
     """Return the title of the figure: Kendall's tau of SemTrace with each lexical
     measure, and whether enough models were asked to decide. `table` is the result of
     `correlations()`."""
-    rows = table[table["other"] == SEMTRACE]
+    rows = table.query("other == @SEMTRACE")
     taus = []
     for row in rows.itertuples():
         taus.append(f"{row.tau:.2f} ({row.lexical})")
