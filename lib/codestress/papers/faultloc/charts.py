@@ -41,8 +41,7 @@ def share_dots(frames: Panels, *, xlabel: str) -> Figure:
     """
     every = pd.concat(frames.values())
     labels = list(every["label"].unique())
-    published = every["condition"].str.startswith("published")
-    own = every[~published]
+    own = every.query("not condition.str.startswith('published')")
     models = looks(own["condition"].unique())
     rows = max(1, own["label"].nunique() * len(frames))
     of_a_row = max(0.22, 0.1 + 0.085 * (len(own) // rows))
@@ -158,8 +157,7 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     from the first strength to the last, in points."""
     languages = list(points["language"].unique())
     mutations = list(points["mutation"].unique())
-    single = points.query("model not in @BOLD")
-    models = looks(single["model"].unique())
+    models = looks(points.query("model not in @BOLD")["model"].unique())
     cells = list(product(languages, mutations))
     height = 0.9 + 1.7 * len(languages)
     titles = [""] * len(cells)
@@ -237,7 +235,7 @@ def published_chart(
     xlabel = "accuracy (points)"
     forest(left, shown, models, (-35, 35), value="difference", xlabel=xlabel, **style)
     left.axvline(0, color="#999999", linewidth=0.6)
-    shown = counts[counts["lacks"].isna()]
+    shown = counts.query("lacks.isna()")
     shown = shown.sort_values("language", ascending=False, kind="stable")
     shown = shown.assign(series=shown["language"].map(LANGUAGE_NAMES))
     models = list(shown["label"].unique())

@@ -130,8 +130,7 @@ def _rows(
         except (DataError, *UNREADABLE) as error:
             rejected += 1
             unread |= isinstance(error, DataError)
-            reason = reason_of(error)
-            rows = [row | {"reason": reason} for row in nothing]
+            rows = [row | {"reason": reason_of(error)} for row in nothing]
         for row in rows:
             yield {"program": str(path)} | row
     if rejected:

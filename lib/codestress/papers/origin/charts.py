@@ -74,14 +74,13 @@ def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
 def _outcome_panel(ax: Axes, cells: pd.DataFrame, published: bool) -> None:
     """Draw in the panel `ax` a row for each model in `cells`, with its number of
     correct answers. `published` says whether the cells are the paper's."""
-    models = list(cells["model"].unique())
+    rows = dict(list(cells.groupby("model", sort=False)))
     counts = []
-    for y, model in enumerate(models):
-        row = cells[cells["model"] == model]
+    for y, row in enumerate(rows.values()):
         _outcome_row(ax, row, y, published)
         correct = (row["kind"] == "correct").sum()
         counts.append(f"{correct}/{len(row)}")
-    name_rows(ax, models)
+    name_rows(ax, list(rows))
     _on_the_right(ax, counts)
     ax.margins(x=0)
     ax.grid(False)

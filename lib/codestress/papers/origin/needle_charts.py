@@ -22,16 +22,16 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
     to 1). `outcomes` has the columns label, text, characters, outcome, share. Outcomes
     are stacked from best to worst, reasons of failure last.
     """
-    labels = list(outcomes["label"].unique())
-    titles = [fill(label, 13) for label in labels]
-    rows = -(-len(labels) // MOST_ACROSS)
+    parts = outcomes.groupby("label", sort=False)
+    titles = [fill(label, 13) for label, _ in parts]
+    rows = -(-len(titles) // MOST_ACROSS)
     height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
     figure, axes = panels(titles, MOST_ACROSS, height, sharey=True)
     occurred = set(outcomes["outcome"])
     order = [name for name in OUTCOMES if name in occurred]
     order += sorted(occurred.difference(OUTCOMES))
-    for label, panel in zip(labels, axes, strict=True):
-        _outcome_bars(panel, outcomes[outcomes["label"] == label], order)
+    for (label, part), panel in zip(parts, axes, strict=True):
+        _outcome_bars(panel, part, order)
         _right_interval(panel, shares[shares["label"] == label])
     for panel in axes[::MOST_ACROSS]:
         panel.set_ylabel("outcomes (%)")

@@ -120,7 +120,7 @@ def headline(points: pd.DataFrame) -> str:
     asked here are right less often in the longest text than in the shortest. If there
     is only one length, the title only names it. `points` has the columns label,
     published, characters, accuracy."""
-    ours = points[~points["published"]]
+    ours = points.query("not published")
     wide = ours.pivot_table("accuracy", "label", "characters")
     short, long = wide.columns[[0, -1]]
     if short == long:

@@ -61,8 +61,7 @@ def _outcomes_of(artefact: str) -> pd.DataFrame:
     """Return the published outcomes at single sizes (`by_size`) with which `artefact`
     is compared."""
     name = artefact.partition("/")[2]
-    figure = OUTCOMES_OF.get(name, name)
-    return by_size(figure)
+    return by_size(OUTCOMES_OF.get(name, name))
 
 
 PUBLISHED = "published (the paper's own runs)"
@@ -170,8 +169,7 @@ def _most(outcomes: pd.Series) -> str:
     right = outcomes == CORRECT
     if right.mean() > 0.5:
         return CORRECT
-    failures = outcomes[~right]
-    return str(failures.mode().iloc[0])
+    return str(outcomes[~right].mode().iloc[0])
 
 
 def largest(values: pd.Series, where: str) -> str:
@@ -194,8 +192,7 @@ def outcomes_headline(table: pd.DataFrame, d: list[int]) -> str:
     for source, where in (("published", "sizes in the paper"), ("regenerated", "here")):
         own = table[table["source"].str.startswith(source)]
         if len(own):
-            correct = own.set_index("model")["correct"]
-            ends.append(largest(correct, where))
+            ends.append(largest(own.set_index("model")["correct"], where))
     distances = ", ".join(map(str, d))
     return f"d = {distances}: at best right at {', '.join(ends)}"
 
@@ -259,8 +256,7 @@ def shares_headline(
     ends = []
     for where, part in (("% right in the paper", published), ("% here", regenerated)):
         if len(part):
-            percent = 100 * part.set_index("label")["accuracy"]
-            ends.append(largest(percent, where))
+            ends.append(largest(100 * part.set_index("label")["accuracy"], where))
     condition = str(regenerated["condition"].iloc[0])
     lists = condition.removesuffix(", in order")
     return f"{lists}: at most {', '.join(ends)}"

@@ -57,8 +57,7 @@ def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
         ends = list[float]()
         for block in BLOCKS.values():
             blocks = estimate.moved.groupby(estimate.moved.index // block).sum()
-            together = replace(estimate, moved=blocks)
-            ends += together.interval(math.ceil(sizes / block))
+            ends += replace(estimate, moved=blocks).interval(math.ceil(sizes / block))
         items = sizes // BLOCKS["p_3"]
         rows.append((*names, estimate.value, min(ends), max(ends), items))
     numbers = pd.DataFrame(rows, columns=COLUMNS)
@@ -116,8 +115,8 @@ def _counts(table: pd.DataFrame, numbers: pd.DataFrame) -> Iterator[tuple[object
     """Yield counts and shares as (number, list, model, value), from the outcomes
     `table` and the differences `numbers`."""
     yield "models", "", "all", table["model"].nunique()
-    apart = numbers.query("number == '15 lines - adjacent'")
-    losing = apart["list"][apart["value"] < 0]
+    lost = numbers.query("number == '15 lines - adjacent' and value < 0")
+    losing = lost["list"]
     for name in (DOWN, UP):
         yield "models that lose", name, "all", (losing == name).sum()
     least = table.pivot_table("right", "model", "list", "min")[[DOWN, UP]]
@@ -172,9 +171,7 @@ def token_steps() -> pd.DataFrame:
     tokens = read_published("origin")["tokens"]
     rows = []
     for figure in ("fig01", "fig02", "fig03"):
-        labels = tokens[figure]
-        steps = tokens["every"] * (len(labels) - 1)
-        rows.append((figure, (labels[-1] - labels[0]) / steps))
+        rows.append((figure, np.diff(tokens[figure]).mean() / tokens["every"]))
     return pd.DataFrame(rows, columns=["figure", "tokens"])
 
 

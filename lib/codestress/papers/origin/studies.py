@@ -21,15 +21,8 @@ from codestress.parameters import (
 from codestress.prompts import filled
 from codestress.types import Message, Prompt, Response, Sampling, Score, Trial
 
-from . import connections, needles
+from . import connections, needles, scoring
 from .needles import NeedleCell, PlantedText
-from .scoring import (
-    score_clue,
-    score_inefficient_code,
-    score_reference,
-    score_strict,
-    score_unlock,
-)
 
 
 def _nonzero(d: int) -> int:
@@ -162,7 +155,7 @@ class Chains(Interval, Experiment):
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
         """Return the score of the origin that `response` names, under the scoring rule
         `rule`."""
-        judge = score_strict if rule == "strict" else score_reference
+        judge = scoring.score_strict if rule == "strict" else scoring.score_reference
         return judge(response, connections.TARGET[0])
 
     def links(self, trial: Trial) -> list[connections.Link]:
@@ -267,10 +260,10 @@ class NeedleInHaystack(Interval, Experiment):
         """Return the score of `response` under the rule of the tested section: did the
         answer notice what was planted?"""
         if self.test == "inefficient_code":
-            return score_inefficient_code(response, self.shown_text(trial))
+            return scoring.score_inefficient_code(response, self.shown_text(trial))
         if self.test == "clue":
-            return score_clue(response)
-        return score_unlock(response)
+            return scoring.score_clue(response)
+        return scoring.score_unlock(response)
 
     def shown_text(self, trial: Trial) -> str:
         """Return the text that the prompt of `trial` shows."""

@@ -272,8 +272,7 @@ class Contexts(Begun):
             return lines, keys
         if self.line_asked == "body":
             shown = shown[1:] or shown
-        place = rng(self.seed, "line", problem.id).integers(len(shown))
-        asked = shown[place]
+        asked = shown[rng(self.seed, "line", problem.id).integers(len(shown))]
         return [lines[asked]], [keys[asked]]
 
     def query(self, problem: Problem, task: str) -> dict[str, str]:

@@ -144,7 +144,6 @@ def score_retrieval(
         return unread(response, "the block is not closed")
     pairs = zip(keys, lines, strict=True)
     keyed = [f"{key}{key and separator}{line}" for key, line in pairs]
-    expected = [_ended("\n".join(own)) for own in (lines, keyed)]
-    if block.rstrip("\n") in expected:
+    if block.rstrip("\n") in [_ended("\n".join(own)) for own in (lines, keyed)]:
         return Score(Outcome.CORRECT, 1.0, block)
     return Score(Outcome.INCORRECT, 0.0, block)

@@ -45,7 +45,7 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     for cell in numbers["flagged"]:
         note = f" (Figure 7 implies {cell['implied_by_fig7']:.2f})"
         flags[cell["language"], cell["fault"], cell["model"]] = note
-    for row in published_counts().dropna(subset=["lacks"]).itertuples():
+    for row in published_counts().dropna(subset="lacks").itertuples():
         flags[row.language, row.lacks, row.label] = " (missing in Figure 7)"
     cells = published_cells("faultloc/tab02", "language", "fault", "label")
     cells["name"] = cells["language"].map(LANGUAGE_NAMES)
@@ -78,8 +78,7 @@ def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
 def accuracy(cells: pd.DataFrame, by: Sequence[str]) -> pd.Series:
     """Returns the accuracy in % on all tasks together for each combination of values of the columns
     `by` of `cells`, cells of Table II."""
-    groups = cells.eval("right = value * of").groupby(by)
-    sums = groups[["right", "of"]].sum()
+    sums = cells.eval("right = value * of").groupby(by)[["right", "of"]].sum()
     return sums["right"] / sums["of"]
 
 
@@ -228,7 +227,7 @@ def _count_labels(tolerance: int) -> pd.DataFrame:
     """Numbers of the public Python tasks and of labels within `tolerance` lines of the changed
     line, a row for each fault and labelled quarter: fault, quarter (1 to 4), tasks, within."""
     rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz"))
-    rows = rows.dropna(subset=["changed_line"]).rename(columns={"sam": "fault"})
+    rows = rows.dropna(subset="changed_line").rename(columns={"sam": "fault"})
     percent = rows["line_no_percent"].str.rstrip("%").astype(int)
     rows["quarter"] = 1 + (percent // 25).clip(upper=3)
     apart = rows["line_no"] - rows["changed_line"]

@@ -105,8 +105,7 @@ def statistics_shown(table: pd.DataFrame, published: dict[str, int]) -> pd.DataF
     theirs["total_lines"] = published["total_loc"]
     theirs["tokens"] = published["total_tokens"]
     rows.loc["published (Table IV)"] = theirs
-    shown = rows.map("{:,.0f}".format, na_action="ignore").fillna("")
-    return shown.reset_index()
+    return rows.map("{:,.0f}".format, na_action="ignore").fillna("").reset_index()
 
 
 def labels_checked(tasks: Tasks) -> pd.DataFrame:
@@ -143,8 +142,7 @@ def applied_cells(refused: pd.DataFrame) -> Panels:
     """Returns the cells of a heat map from `refused`, the table of `refusals`, under an empty
     title: row (mutation, in words), column (language and strength), accuracy (share of tasks
     to which a neutral mutation can be made), tasks."""
-    applied = refused["tasks"].where(refused["why"] == "", 0)
-    counts = refused.assign(made=applied)
+    counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
     groups = counts.groupby(["language", "spm", "strength"], as_index=False)
     cells = groups[["made", "tasks"]].sum()
     cells["row"] = cells["spm"].map(spoken).str.replace("names + ", "names\n+ ")
@@ -190,8 +188,7 @@ def example(task: Task, given: Mutations) -> str:
     strength = given.strengths[0]
     parts = [f"=== {task.id}: {task.kind}", _changes(task.correct.code, faulty)]
     for spm in mutations_of(given, task.correct.language):
-        factors = {"spm": spm, "strength": strength, "said": ""}
-        change = mutated(given, task, factors)
+        change = mutated(given, task, {"spm": spm, "strength": strength, "said": ""})
         if isinstance(change, FaultyProgram):
             change = _changes(faulty, change.code)
         parts += [f"--- {spm}, strength {strength}", change]

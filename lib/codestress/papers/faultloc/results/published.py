@@ -90,7 +90,7 @@ def over_models(
     for language, values in returning.groupby("language", sort=False)["difference"]:
         name = LANGUAGE_NAMES[str(language)]
         differences[f"{RETURNS} - other faults, {name}"] = values
-    complete = counts[counts["lacks"].isna()]
+    complete = counts.query("lacks.isna()")
     wide = complete.pivot_table("found", "label", "language").dropna()
     both = wide["python"] - wide["java"]
     differences["localized of all tasks, Python - Java"] = both

@@ -29,8 +29,7 @@ def with_change(answers: pd.DataFrame, rule: str = "strict") -> pd.DataFrame:
     added columns `seed_program` (the program's source and id), `change` (`mutated`, or the
     control's name) and `counts` (whether the scoring rule `rule` scores them as not skipped)."""
     again = with_seed(answers.query("spm != 'none'"))
-    control = again["spm"].isin(CONTROLS)
-    again["change"] = again["spm"].where(control, MUTATED)
+    again["change"] = again["spm"].where(again["spm"].isin(CONTROLS), MUTATED)
     again["counts"] = again[f"outcome_{rule}"] != Outcome.SKIPPED.value
     return again
 
@@ -38,8 +37,7 @@ def with_change(answers: pd.DataFrame, rule: str = "strict") -> pd.DataFrame:
 def asked_again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Returns those of `answers` to trials under mutations, with the columns of `with_change`;
     without controls, and without trials that the scoring rule `rule` scores as skipped."""
-    again = with_change(answers, rule)
-    return again.query("counts and change == @MUTATED")
+    return with_change(answers, rule).query("counts and change == @MUTATED")
 
 
 def robustness(
@@ -88,7 +86,7 @@ def losses(
     rows = []
     for control in CONTROLS:
         kept = asked.query("change == @control").set_index(task)[value]
-        paired = mutated.join(kept.rename("kept"), on=task).dropna(subset=["kept"])
+        paired = mutated.join(kept.rename("kept"), on=task).dropna(subset="kept")
         groups = paired.groupby(["model", *by], sort=False)
         for group, part in groups:
             net = part["kept"] - part[value]
@@ -99,8 +97,7 @@ def losses(
                 interval = paired_difference(net, programs, confidence)
                 joint = paired_difference(net, programs, level)
             lost = 1 - part[value].mean()
-            lost_control = 1 - part["kept"].mean()
-            row = [*group, len(part), lost, control, lost_control]
+            row = [*group, len(part), lost, control, 1 - part["kept"].mean()]
             rows.append([*row, net.mean(), *interval, joint.low])
     measures = ["asked_again", "lost", "control", "lost_control", "net_lost"]
     measures += ["low", "high", "low_joint"]

@@ -54,7 +54,7 @@ def stated_numbers(
             ends = estimate.interval(count, confidence)
             rows.append((number, language, reading, estimate.value, *ends, count))
     columns = ["number", "language", "reading", "value", "low", "high", "programs"]
-    table = pd.DataFrame(rows, columns=columns).dropna(subset=["value"])
+    table = pd.DataFrame(rows, columns=columns).dropna(subset="value")
     return table.assign(of=" ".join(sorted(programs)))
 
 
@@ -64,8 +64,7 @@ def _mean(part: pd.DataFrame, *levels: str) -> Moved:
     rows."""
     if not levels:
         return share(part["value"])
-    groups = part.groupby(levels[0])
-    return mean([_mean(group, *levels[1:]) for _, group in groups])
+    return mean([_mean(group, *levels[1:]) for _, group in part.groupby(levels[0])])
 
 
 def _over_all(plain: pd.DataFrame, again: pd.DataFrame) -> Iterator[Number]:
@@ -126,5 +125,5 @@ def _gain(
     if again.empty:
         return
     for reading, part in (("as they are", plain), ("after mutations", again)):
-        earlier, later = (_mean(part[part["model"] == model]) for model in models)
+        earlier, later = (_mean(part.query("model == @model")) for model in models)
         yield "both", f"gain, {family}", reading, later - earlier

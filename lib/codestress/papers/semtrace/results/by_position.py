@@ -180,7 +180,7 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> st
     if len(queries):
         return clear_effect("the query before the code", queries)
     curves = dips.groupby("model")["p_value"].transform("size")
-    sure = dips[(dips["dip_low"] > 0) & (dips["p_value"] * curves < LEVEL)]
+    sure = dips[dips["p_value"] * curves < LEVEL].query("dip_low > 0")
     names = list(sure["model"].unique())
     who = listed(names)
     if len(names) > 2:

@@ -55,8 +55,7 @@ def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
         names = dict(zip(PANEL, [*panel, "strict"], strict=True))
         names["problems"] = part["problem"].nunique()
         random = rng(given.seed, "largest drops", "strict", *map(str, panel))
-        curves = _curves(part, given.resamples, random)
-        for row, chosen in _compared(curves):
+        for row, chosen in _compared(_curves(part, given.resamples, random)):
             for unit in ("points", "relative"):
                 row |= numbers_of(chosen, unit, row["reading"], given.confidence)
             rows.append(names | row)
@@ -155,10 +154,9 @@ def _largest(curves: Array, unit: str, reading: str) -> Array:
     """
     if reading == MEAN:
         curves = curves.mean(axis=0, keepdims=True)
-    best = curves.max(axis=-1)
-    worst = curves.min(axis=-1)
-    drops = best - worst
+    drops = np.ptp(curves, axis=-1)
     if unit != "points":
+        best = curves.max(axis=-1)
         # If nothing is right, the relative loss is undefined (nan).
         drops = drops / np.where(best > 0, best, np.nan)
     largest = 100 * drops.max(axis=1)

@@ -133,8 +133,7 @@ def removal_orders(fits: Fits, confidence: float) -> pd.DataFrame:
             others = [fits[curve] for curve in second]
             more = mean_losses(own) - mean_losses(others)
             _, value, ends = _drawn(number, more, confidence)
-            programs = max(fit.items for fit in own)
-            rows.append((number, "all", value, *ends, programs))
+            rows.append((number, "all", value, *ends, max(fit.items for fit in own)))
     columns = ["number", "model", "value", "low", "high", "programs"]
     return pd.DataFrame(rows, columns=columns)
 

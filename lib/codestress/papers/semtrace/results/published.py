@@ -51,7 +51,7 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     (bool).
     """
     rows = []
-    both = table[~table["keys"]].merge(table[table["keys"]], on=["model", "task"])
+    both = table.query("not keys").merge(table.query("keys"), on=["model", "task"])
     for pair in both.itertuples():
         sides = pair.share_x, pair.n_x, pair.share_y, pair.n_y
         row = {"model": pair.model, "task": pair.task}

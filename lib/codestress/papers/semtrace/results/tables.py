@@ -89,8 +89,7 @@ def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     plain = published_baselines("semtrace/tab01", confidence)
     plain["condition"] += ", without keys"
     table = pd.concat([plain, printed], ignore_index=True)
-    tasks = table["condition"].str.partition(", ")[0]
-    asked = table.assign(task=tasks)
+    asked = table.assign(task=table["condition"].str.partition(", ")[0])
     return table[asked.duplicated(["label", "task"], keep=False)]
 
 
@@ -210,8 +209,7 @@ def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     which the rules disagree).
     """
     columns = {rule: frame["value_strict"] == 1 for rule, frame in answers.items()}
-    first = next(iter(answers.values()))
-    table = first[["model", "task"]].assign(**columns)
+    table = next(iter(answers.values()))[["model", "task"]].assign(**columns)
     table["differ"] = table[[*columns]].nunique(axis="columns") > 1
     table = table.query("task in ['input_prediction', 'output_prediction']")
     groups = table.groupby(["model", "task"], sort=False)
