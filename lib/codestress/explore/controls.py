@@ -30,7 +30,8 @@ def control(
 ) -> widgets.Widget:
     """Return a widget of the class `kind`, as wide as its column, labelled
     `description`. `more` are further keyword arguments of the class."""
-    layout, style = widgets.Layout(width="auto"), {"description_width": "7rem"}
+    layout = widgets.Layout(width="auto")
+    style = {"description_width": "7rem"}
     return kind(description=description, layout=layout, style=style, **more)
 
 
@@ -188,14 +189,16 @@ class Questions(widgets.VBox):  # type: ignore[misc]
 
     def __init__(self, touched: Callable[[], None]) -> None:
         super().__init__()
-        self.touched, self.trials = touched, NOTHING
+        self.touched = touched
+        self.trials = NOTHING
 
     def of(self, trials: Trials) -> None:
         """Replace the controls with those for the problem and the factors of `trials`.
         Do nothing if the controls are for the same `Trials` object already."""
         if trials is self.trials:
             return
-        self.trials, self.controls = trials, factor_controls(trials)
+        self.trials = trials
+        self.controls = factor_controls(trials)
         self._choose("problem")
         for name, box in self.controls.items():
             on_change([box], partial(self._touch, name))
@@ -270,7 +273,8 @@ def follow(
     on_change([chooser], choose)
     if get_ipython() is None:
         choose()
-    else:  # show `pane` alone: the whole widget is shown only when it is complete
+    else:
+        # Show `pane` alone: the whole widget is shown only when it is complete.
         display(pane)
         choose()
         clear_output(wait=True)

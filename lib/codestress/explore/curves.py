@@ -105,7 +105,8 @@ def share_figure(frame: pd.DataFrame, x: str, line: str) -> Figure:
     accuracy first. More than `NAMED` series or places are grey, without names and intervals.
     """
     right = frame["value_strict"].rename("right")
-    number, groups = is_number(frame[x]), grouped(frame[x], RANGES)
+    number = is_number(frame[x])
+    groups = grouped(frame[x], RANGES)
     if number:
         places = frame[x].groupby(groups, observed=True).transform("mean")
     else:
@@ -173,7 +174,8 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
     The widget begins with `artefact`, with the settings of `profile`.
     """
     chooser = artefact_chooser(artefact)
-    axes, pane = widgets.VBox(), widgets.HTML()
+    axes = widgets.VBox()
+    pane = widgets.HTML()
 
     def listed() -> str:
         frame = answers_table(opened(chooser.value, profile))
@@ -209,9 +211,9 @@ def fit_of(
     is 0."""
     # A row for each problem: at each place, the share of them is right. The band is that of counts.
     right = 1.0 * (np.arange(asked)[:, None] < np.round(np.asarray(shares) * asked))
-    places, rng = np.asarray(x, dtype=float), np.random.default_rng(0)
     counts = np.ones_like(right)
-    return fit_exponential(places, right, counts, floor=floor, resamples=200, rng=rng)
+    rng = np.random.default_rng(0)
+    return fit_exponential(x, right, counts, floor=floor, resamples=200, rng=rng)
 
 
 class DraggablePoints(anywidget.AnyWidget):
@@ -248,9 +250,10 @@ def fit_explorer() -> widgets.Widget:
         if fit.items:
             curve = np.column_stack([grid, fit.at(grid), *fit.band(grid)])
             points.curve = curve.tolist()
-            points.fitted = fit.at(np.asarray(x)).tolist()
+            points.fitted = fit.at(x).tolist()
         else:
-            points.curve, points.fitted = [], []
+            points.curve = []
+            points.fitted = []
         text.value = paragraph(described(fit))
 
     on_change([floor, number], draw)

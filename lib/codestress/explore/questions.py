@@ -1,7 +1,7 @@
 """Widgets for single trials of an artefact: the prompt, a new request, the responses,
 and two conditions side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -52,20 +52,18 @@ def prompt_html(
     If another prompt is passed as `beside`, a bar and a background mark the lines that
     `beside` lacks.
     """
-    texts = [message.content for message in beside.messages] if beside else []
-    before = set("\n".join(texts).split("\n"))
-    messages, changed = [], 0
-    for message in prompt.messages:
-        lines = []
-        for line in message.content.split("\n"):
-            new = beside is not None and bool(line.strip()) and line not in before
-            changed += new
-            lines.append((line, new))
-        messages.append((message.role, lines))
+    lines, before = map(_lines, (prompt, beside or prompt))
+    new = {line for line in lines if line.strip()}.difference(before)
+    changed = sum(line in new for line in lines) if beside else None
     size = prompt.characters + len(prompt.prefill)
     tokens = size // CHARACTERS_PER_TOKEN
-    counts = size, tokens, changed if beside else None
-    return str(_views().prompt_view(prompt, messages, factors, *counts))
+    return str(_views().prompt_view(prompt, new, factors, size, tokens, changed))
+
+
+def _lines(prompt: Prompt) -> list[str]:
+    """Return the lines of all messages of `prompt`."""
+    texts = [message.content for message in prompt.messages]
+    return "\n".join(texts).split("\n")
 
 
 @cache
@@ -85,7 +83,8 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
     with the settings of `profile`.
     """
     chooser = artefact_chooser(artefact)
-    knobs, pane = widgets.VBox(), widgets.HTML()
+    knobs = widgets.VBox()
+    pane = widgets.HTML()
     apply = widgets.Button(description="apply parameters", tooltip="makes new trials")
 
     def choose() -> str:
@@ -154,7 +153,8 @@ class _Answers:
         self.factors = [name for name in self.filters if name != "outcome"]
         self.beside = dropdown("beside", [("nothing", ()), *self.pairs()])
         self.chosen = control(widgets.Select, "", rows=10)
-        self.chosen.layout.height = "14rem"  # the same if its lines wrap
+        # The same height if its lines wrap.
+        self.chosen.layout.height = "14rem"
         if "incorrect" in self.values["outcome"] and "outcome" in self.filters:
             self.filters["outcome"].value = "incorrect"
         self.fill()
@@ -223,24 +223,19 @@ class _Answers:
 
     def html(self) -> str:
         """Return the selected answer as HTML, beside its counterpart if the control
-        `beside` asks for one."""
+        `beside` asks for one: columns, which stack on a narrow page."""
         number = self.chosen.value
         if number is None:
             return paragraph("No answer passes all filters.")
-        if not self.beside.value:
-            return self._columns([number])
-        factor, value = self.beside.value
-        numbers = self.counterpart(number, factor, value)
-        columns = self._columns([*numbers, number])
-        if numbers:
-            return columns
-        return paragraph(f"No counterpart has {factor} = {value}.") + columns
-
-    def _columns(self, numbers: Sequence[int]) -> str:
-        """Return the answers with the indices `numbers` as HTML columns, which stack on
-        a narrow page."""
-        views = [answer_html(self.results, number) for number in numbers]
-        return str(_views().columns(views))
+        numbers = [number]
+        note = ""
+        if self.beside.value:
+            factor, value = self.beside.value
+            numbers = self.counterpart(number, factor, value) + numbers
+            if len(numbers) == 1:
+                note = paragraph(f"No counterpart has {factor} = {value}.")
+        views = [answer_html(self.results, each) for each in numbers]
+        return note + str(_views().columns(views))
 
 
 def answer_browser(artefact: str, profile: str) -> widgets.Widget:
@@ -250,7 +245,8 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
     The widget begins with `artefact`, with the settings of `profile`.
     """
     chooser = artefact_chooser(artefact)
-    options, pane = widgets.VBox(), widgets.HTML()
+    options = widgets.VBox()
+    pane = widgets.HTML()
 
     def renew() -> str:
         answers = _Answers(chooser.value, profile, pane)
@@ -289,7 +285,8 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
     def wait() -> None:
         pane.value = paragraph("Press ask.")
 
-    questions, trials = Questions(wait), NOTHING
+    questions = Questions(wait)
+    trials = NOTHING
 
     def turn() -> None:
         questions.of(trials.of(model.value))
@@ -298,7 +295,8 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
     def choose() -> str:
         nonlocal trials
         choice = opened(chooser.value, profile)
-        trials, model.value = choice.trials(), choice.models[0].name
+        trials = choice.trials()
+        model.value = choice.models[0].name
         turn()
         return answered() if registry[model.value].local else pane.value
 
