@@ -252,7 +252,8 @@ def tied(draws: Array, known: Array) -> Array:
     The draws are unchanged if no two values of `known` are equal.
     """
     if (np.diff(known) > 0).all():
-        return draws  # without ties, only the order of the draws matters
+        # Without ties, only the order of the draws matters.
+        return draws
     return floats(known[draws.argsort().argsort()])
 
 
