@@ -7,7 +7,6 @@ from textwrap import fill, shorten
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from codestress.inference.results import Results, hardly_read
 from codestress.literals import counted
@@ -165,11 +164,8 @@ def name_readers(figure: Figure, results: Results) -> None:
     """
     real = [entry.name for entry in results.models if not entry.simulated]
     words = f"{', '.join(real)}, and {READERS}" if real else READERS
-    for ax in figure.axes:
-        # `set_title` would move titles back onto the legends below them.
-        for text in ax.findobj(Text):
-            if isinstance(text, Text):
-                text.set_text(re.sub("^regenerated( here)?", words, text.get_text()))
+    begun = re.compile("^regenerated( here)?")
+    reword(figure, lambda text: begun.sub(words, text.get_text()))
 
 
 def table_in_words(table: pd.DataFrame) -> str:

@@ -32,7 +32,8 @@ def fronts(
     for paper in papers:
         if not (headline := read_published(paper).get("headline")):
             continue
-        figure, text = headline["figure"], headline["stated"]
+        figure = headline["figure"]
+        text = headline["stated"]
         own = claims[claims["artefact"].str.startswith(f"{paper}/")]
         named = own["statement"].str.contains(text, regex=False)
         # Orders are statements too, but no numbers.
@@ -74,7 +75,8 @@ def _number(rows: pd.DataFrame) -> str:
     without rows."""
     if rows.empty:
         return ""
-    low, high = rows["published"].min(), rows["published"].max()
+    low = rows["published"].min()
+    high = rows["published"].max()
     number = f"{low:.4g}"
     if low < high:
         number += f" to {high:.4g}"

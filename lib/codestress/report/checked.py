@@ -88,11 +88,13 @@ def read_table(
     not to be guessed: all others are then texts. Raises `DataError` where the file is missing or no
     table, lacks a column, or has a text among `numbers`.
     """
-    import pandas as pd  # half a second, and a build with nothing to do reads none
+    # Imported here: it takes half a second, and a build with nothing to do needs none.
+    import pandas as pd
 
     place = ""
     try:
-        if path.suffix == ".parquet":  # whose own errors are of these kinds
+        # The errors of Parquet are of these kinds, too.
+        if path.suffix == ".parquet":
             table = pd.read_parquet(path)
         else:
             kind = str if numbers else None
@@ -136,10 +138,8 @@ def seal(profile: str, page: str) -> str:
 def sealed(profile: str) -> bool:
     """Return whether the report page of a profile is whole, and made from what lies in the
     profile's folder now."""
-    try:
-        text = (OUTPUTS / profile / "index.html").read_text("utf-8")
-    except (OSError, ValueError):
-        return False
+    path = OUTPUTS / profile / "index.html"
+    text = path.read_text("utf-8", "replace") if path.is_file() else ""
     page = text.rpartition("<!--")[0]
     return text == page + seal(profile, page)
 

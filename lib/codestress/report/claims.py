@@ -136,12 +136,15 @@ def _sides(row: Row) -> tuple[Measured, Measured | None]:
 
     A published number that is a bound (`ORDERS`) has no error.
     """
-    value, published, n = row["regenerated"], row["published"], row["n"]
+    value = row["regenerated"]
+    published = row["published"]
+    n = row["n"]
     items = math.inf if math.isnan(row["clusters"]) else row["clusters"]
     ours = Measured(value, row["low"], row["high"], items, row["student"])
     if row["relation"] in ORDERS:
         return ours, Measured(published, published, published, math.inf)
-    if not math.isnan(row["deviation"]):  # it grows with noise: both must be of one n
+    # The deviation grows with noise: both numbers must be of the same n.
+    if not math.isnan(row["deviation"]):
         if items != n:
             return ours, None
         noise = row["deviation"], row["without_effect"]

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from .style import OTHER, use_style
+from .style import OTHER, styled_figure
 
 WIDEST = 60
 """Maximum number of characters in a line of a cell."""
@@ -15,7 +15,6 @@ WIDEST = 60
 def fact_list(table: pd.DataFrame) -> Figure:
     """Returns a figure that shows the rows of `table` as text, below the columns' names; a long
     cell has several lines."""
-    use_style()
     cells = [[name.replace("_", " ") for name in table]]
     for row in table.to_numpy():
         texts = [f"{v:,.9g}" if type(v) in (int, float) else str(v) for v in row]
@@ -25,7 +24,8 @@ def fact_list(table: pd.DataFrame) -> Figure:
         longest.append(max(map(len, "\n".join(column).split("\n"))) + 3)
     widths = [width / sum(longest) for width in longest]
     lines = [1 + max(text.count("\n") for text in row) for row in cells]
-    figure = Figure(figsize=(7.0, 0.2 * sum(lines) + 0.2), layout="none")  # type: ignore[arg-type]  # not in the stubs
+    figure = styled_figure(7.0, 0.2 * sum(lines) + 0.2)
+    figure.set_layout_engine("none")
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
     drawn = ax.table(cells, cellLoc="left", bbox=Bbox.unit(), colWidths=widths)

@@ -2,7 +2,7 @@
 params/PAPER/ARTEFACT.yaml and, for parameters that this file does not set, the schema's
 defaults."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from codestress.artefact_files import read_artefact
@@ -23,7 +23,6 @@ FREE = {
 answers, and seeds, which no paper states."""
 BEYOND = "Beyond the paper"
 """Beginning of the titles of artefacts that no paper has."""
-Values = Mapping[str, Any]
 
 
 class Deviation(NamedTuple):
@@ -42,7 +41,8 @@ def deviations(given: Facts) -> list[Deviation]:
     params/PAPER/ARTEFACT.yaml, which are the paper's, compared model by model; empty for a run by
     the paper's protocol. Other models are no deviation, for a paper's number names its models."""
     stated = {**read_artefact(given.artefact).parameters, "artefact": given.artefact}
-    stated["models"] = given.models  # a profile may name them
+    # A profile may name the models.
+    stated["models"] = given.models
     for name in [*stated.get("per_model", {})]:
         if name not in given.models:
             del stated["per_model"][name]
@@ -60,15 +60,27 @@ def deviations(given: Facts) -> list[Deviation]:
     return deviating
 
 
-def _differences(given: Facts, theirs: Values) -> Iterator[tuple[str, str, str]]:
-    """Yields, for each parameter of `given` that deviates from `theirs` (the values for one model),
-    its name, its value, and the paper's value in words; none for one without effect or outside a
-    protocol (`FREE`). A combination of values that `given.ALIKE` declares equal to the paper's does
-    not deviate; any other counts as one parameter."""
+def _differences(
+    given: Facts, theirs: dict[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield, for each parameter of `given` that deviates from `theirs` (the values for
+    one model), its name, its value, and the paper's value in words.
+
+    A parameter without effect or outside a protocol (`FREE`) does not deviate, and
+    neither does a part of the paper's questions, or another file. A combination of
+    values that `given.ALIKE` declares equal to the paper's does not deviate; any other
+    counts as one parameter.
+    """
     ours = given.model_dump(exclude={*FREE, *given.idle()})
     differing = []
     for name, value in ours.items():
-        if _differs(given, name, value, theirs[name]):
+        if value == theirs[name]:
+            continue
+        # Another file is no deviation: its path depends on the user.
+        both = str(value), str(theirs[name])
+        files = all(text.endswith((".jsonl", ".yaml")) for text in both)
+        part = name in given.PARTS and set(value) <= set(theirs[name])
+        if not files and not part:
             differing.append(name)
     for alike in given.ALIKE:
         names = set().union(*alike.combinations)
@@ -85,20 +97,6 @@ def _differences(given: Facts, theirs: Values) -> Iterator[tuple[str, str, str]]
         # Where the paper is silent, the other value is no error: the reader must see whose choice the default is.
         source = "left open by the paper; default" if name in left_open else "paper"
         yield name, in_words(ours[name]), f"{source}: {in_words(theirs[name])}"
-
-
-def _differs(given: Facts, name: str, ours: Any, theirs: Any) -> bool:
-    """Whether the value `ours` of the parameter `name` makes another protocol than `theirs`, the
-    paper's.
-
-    A part of the paper's questions does not, and neither does another file: its path depends on the
-    user.
-    """
-    if ours == theirs:
-        return False
-    if name in given.PARTS and set(ours) <= set(theirs):
-        return False
-    return not all(str(value).endswith((".jsonl", ".yaml")) for value in (ours, theirs))
 
 
 def stamp(given: Facts) -> str:

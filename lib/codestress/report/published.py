@@ -55,7 +55,8 @@ def published_cells(artefact: str, *axes: str) -> pd.DataFrame:
     the keys of each level, outermost level first; the number is in the column `value`.
     The keys of a list at the lowest level are in the entry's `columns`.
     """
-    import pandas as pd  # imported here: a build with nothing to do needs no table
+    # Imported here: a build with nothing to do needs no table.
+    import pandas as pd
 
     numbers = published_numbers(artefact)
     leaves = _leaves(numbers.get("values", {}), numbers.get("columns", []))

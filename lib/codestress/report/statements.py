@@ -282,9 +282,11 @@ def _compared(
 
     name, *interval = stated.number or [""]
     value = number(row, name)
-    low, high, clusters = value - stated.rounding, value + stated.rounding, math.nan
+    low, high = value - stated.rounding, value + stated.rounding
+    clusters = math.nan
     if interval:
-        low, high = number(row, interval[0]), number(row, interval[1])
+        low = number(row, interval[0])
+        high = number(row, interval[1])
         clusters = float(row.get(interval[2], math.nan))
     text = {"models": ", ".join(_models(stated, groups)), **cell}
     place = _place(paper, stated.statement)

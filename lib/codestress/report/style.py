@@ -71,7 +71,8 @@ def looks(models: Iterable[str]) -> dict[str, Look]:
     """
     taken: dict[str, Look] = {}
     for model in models:
-        look, place = _known().get(model), zlib.crc32(model.encode())
+        look = _known().get(model)
+        place = zlib.crc32(model.encode())
         # There are 63 looks with these markers.
         while look is None or (look in taken.values() and len(taken) < 63):
             look = look_at(place, MODEL_COLOURS, OTHER_MARKERS)

@@ -73,7 +73,8 @@ def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
     sentences = []
     for model, counts in added(manifests, "counts").items():
         asked = counts.total() - counts[Outcome.SKIPPED]
-        right, read = counts[Outcome.CORRECT], number_read(counts)
+        right = counts[Outcome.CORRECT]
+        read = number_read(counts)
         unread = hardly_read(counts)
         if model in simulated or not asked or (right and not unread):
             continue

@@ -74,7 +74,8 @@ def latex_table(table: pd.DataFrame) -> str:
 def cell_text(value: object) -> str:
     """Return `value` as text: a number with at most three decimals (`1.2e-04` below
     0.001), empty for a missing value."""
-    if pd.isna(value) is True:  # of a list it is an array
+    # For a list, `isna` returns an array.
+    if pd.isna(value) is True:
         return ""
     if not isinstance(value, float):
         return str(value)
