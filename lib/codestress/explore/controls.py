@@ -1,7 +1,7 @@
 """Widgets that control the parameters of an artefact and the factors of its trials (the
 experimental conditions of each trial)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
 from threading import Timer
@@ -98,8 +98,7 @@ def settings_in(controls: Iterable[widgets.Widget]) -> tuple[str, ...]:
     `parameter_controls` made."""
     settings = []
     for box in controls:
-        is_text = isinstance(box, widgets.Textarea)
-        text = box.value if is_text else _yaml(box.value)
+        text = box.value if isinstance(box, widgets.Textarea) else _yaml(box.value)
         settings.append(f"{box.description}={text}")
     return tuple(settings)
 
@@ -131,14 +130,16 @@ def factors_of(trial: Trial) -> dict[str, Scalar]:
     return {"problem": trial.problem, **trial.factors}
 
 
-def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scalar]]:
+def values_by_name(
+    rows: Iterable[Mapping[str, Scalar]],
+) -> Mapping[str, Collection[Scalar]]:
     """Return a dict from each name in the dictionaries `rows` to its different values,
     in the order in which they occur."""
     distinct: dict[str, dict[Scalar, None]] = {}
     for row in rows:
         for name, value in row.items():
             distinct.setdefault(name, {})[value] = None
-    return {name: list(values) for name, values in distinct.items()}
+    return distinct
 
 
 def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:

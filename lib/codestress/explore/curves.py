@@ -104,7 +104,7 @@ def share_figure(frame: pd.DataFrame, x: str, line: str) -> Figure:
     ranges, each at the mean of its values. Other values are drawn as points, the one with the highest
     accuracy first. More than `NAMED` series or places are grey, without names and intervals.
     """
-    right = frame["value_strict"].rename("right")
+    right = frame["value_strict"]
     number = is_number(frame[x])
     groups = grouped(frame[x], RANGES)
     if number:
@@ -141,19 +141,19 @@ def share_figure(frame: pd.DataFrame, x: str, line: str) -> Figure:
 def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool) -> bool:
     """Draw the series of `shares`, with lines if `joined`, and return whether they are
     too many for colours."""
+    line = "-" if joined else ""
     series = shares["label"].nunique()
     if max(series, shares["place"].nunique()) > NAMED:
-        style = ".-" if joined else "."
         for _, part in shares.groupby("label", observed=True):
             heights = 100 * part["accuracy"]
-            axes.plot(part["place"], heights, style, color="#777777", alpha=0.4)
+            axes.plot(part["place"], heights, f".{line}", color="#777777", alpha=0.4)
         return True
     step = 0.006 * np.ptp(shares["place"]) if joined else min(0.06, 0.6 / series)
     draw_points(
         axes,
         shares,
         lambda number, part: part["place"] + step * (number - (series - 1) / 2),
-        line="-" if joined else "",
+        line=line,
     )
     return False
 
@@ -211,9 +211,10 @@ def fit_of(
     is 0."""
     # A row for each problem: at each place, the share of them is right. The band is that of counts.
     right = 1.0 * (np.arange(asked)[:, None] < np.round(np.asarray(shares) * asked))
-    counts = np.ones_like(right)
     rng = np.random.default_rng(0)
-    return fit_exponential(x, right, counts, floor=floor, resamples=200, rng=rng)
+    return fit_exponential(
+        x, right, np.ones_like(right), floor=floor, resamples=200, rng=rng
+    )
 
 
 class DraggablePoints(anywidget.AnyWidget):

@@ -93,8 +93,7 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
 
     def renew() -> str:
         settings = settings_in(knobs.children)
-        trials = opened(chooser.value, profile, settings=settings).trials()
-        questions.of(trials)
+        questions.of(opened(chooser.value, profile, settings=settings).trials())
         return rendered()
 
     def rendered() -> str:
@@ -210,10 +209,9 @@ class _Answers:
 
     def fill(self) -> None:
         """List the answers that pass all filters, and select the first."""
-        wanted = {}
-        for name, box in self.filters.items():
-            if box.value != ALL:
-                wanted[name] = box.value
+        wanted = {
+            name: box.value for name, box in self.filters.items() if box.value != ALL
+        }
         passing = self.passing(wanted)
         lines = [(self.line(number), number) for number in passing[:MOST]]
         self.chosen.description = f"{len(passing):,} answers"
