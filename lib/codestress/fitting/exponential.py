@@ -47,12 +47,12 @@ Weigh = Callable[[Array, Array], Array]
 errors, all (m, k). A weight is 0 if nothing was asked."""
 
 
-def equally(means: Array, asked: Array) -> Array:  # noqa: ARG001
+def equally(_means: Array, asked: Array) -> Array:
     """Return a weight of 1 for every value of x with answers, and 0 for any other."""
     return np.sign(asked)
 
 
-def by_answers(means: Array, asked: Array) -> Array:  # noqa: ARG001
+def by_answers(_means: Array, asked: Array) -> Array:
     """Return the numbers of answers as weights."""
     return asked
 
@@ -245,7 +245,7 @@ def lack_of_fit(
     weights: Array,
     rng: np.random.Generator,
     *,
-    floor: bool = False,
+    floor: bool,
 ) -> float:
     """Return the p-value of a fitted curve's lack of fit: small if the curve does not describe its points.
 
@@ -258,7 +258,9 @@ def lack_of_fit(
     problems = len(right)
     if used.sum() <= 2 + floor or problems < 2:
         return math.nan
-    x, right, asked = x[used], right[:, used], asked[:, used]
+    x = x[used]
+    right = right[:, used]
+    asked = asked[:, used]
     behind = (asked > 0).sum(axis=0)
     means = right.sum(axis=0) / asked.sum(axis=0)
     copies = cluster_weights(problems, LACK_RESAMPLES, rng)
@@ -271,8 +273,7 @@ def lack_of_fit(
     fits = fit_curves(x, moved, same, floor=floor)
     fitted = ~np.isnan(fits[:, 0])
     reference = distances(moved, curve(x, fits), behind)[fitted]
-    # Without the tolerance, rounding could reject a curve through answers that are all
-    # correct.
+    # Without the tolerance, rounding could reject a curve through correct answers.
     observed = distances(means, expected, behind) - 1e-6
     as_far = (reference >= observed).sum()
     return float((1 + as_far) / (1 + len(reference)))

@@ -156,10 +156,9 @@ def of_noise(
     """
     half = normal_quantile(0.95) * deviation
     ours = Measured(value, value - half, value + half, items)
-    hidden = 0.0
     if theirs < 2 * without_effect:
-        hidden = without_effect
-    return ours, Measured(theirs, theirs - half - hidden, theirs + half + hidden, items)
+        half += without_effect
+    return ours, Measured(theirs, theirs - half, theirs + half, items)
 
 
 def clusters_to_decide(
@@ -185,13 +184,12 @@ def clusters_to_decide(
     return max(FEWEST_CLUSTERS, math.ceil(clusters * ours**2 / (room**2 - theirs**2)))
 
 
-def p_value(interval: Interval, confidence: float = 0.95) -> float:
-    """Return the two-sided p-value of the hypothesis of no difference, from the
-    `interval` of a difference at `confidence`, treated as normal. nan for an interval
-    without width."""
-    half = (interval.high - interval.low) / 2
-    if not half > 0:
+def p_value(interval: Interval) -> float:
+    """Return the two-sided p-value of the hypothesis of no difference, from the 95 %
+    `interval` of a difference, treated as normal. nan for an interval without width."""
+    low, high = interval
+    if not high > low:
         return math.nan
-    z = abs(interval.low + interval.high) / 2 / half
-    z *= normal_quantile(confidence)
+    z = abs(low + high) / (high - low)
+    z *= normal_quantile(0.95)
     return math.erfc(z / math.sqrt(2))
