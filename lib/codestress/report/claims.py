@@ -127,7 +127,9 @@ def _margin(row: Row) -> float:
     effect = published / 100 if row["effect"] and published else None
     margin = 100 * margin_of(effect)
     of_points = row["unit"].startswith(("%", "points"))
-    return margin if of_points else margin * abs(published) / 100
+    if of_points:
+        return margin
+    return margin * abs(published) / 100
 
 
 def _sides(row: Row) -> tuple[Measured, Measured | None]:
@@ -189,41 +191,35 @@ def _wanted(row: Row, ours: Measured, theirs: Measured) -> str:
 
 
 def _verdict(row: Row) -> str:
-    """Return the verdict on one reading of a number."""
+    """Return the verdict on one reading of a number.
+
+    A number of an order agrees if the interval between it and its bound lies wholly on
+    the stated side. It is `inconclusive` if the interval covers the bound, or if a
+    number that agrees has too few items.
+    """
     if math.isnan(row["regenerated"]):
         return NONE
     if row["evidence"] not in WORDS:
         return NO_VERDICT
-    between = Interval(row["difference_low"], row["difference_high"])
+    low, high = row["difference_low"], row["difference_high"]
     agrees, other = WORDS[row["evidence"]]
+    sampled = not math.isnan(row["clusters"])
     if row["relation"] in ORDERS:
-        return _side(row, between)
-    if row["evidence"] in EVIDENCE and not math.isnan(row["clusters"]):
-        return judge(between, row["margin"], row["clusters"])
+        if row["relation"] == "less than":
+            low, high = -high, -low
+        if low > 0 and not row["clusters"] < FEWEST_CLUSTERS:
+            return agrees
+        if high < 0 or (high == 0 and not sampled):
+            return other
+        return Verdict.INCONCLUSIVE
+    if row["evidence"] in EVIDENCE and sampled:
+        return judge(Interval(low, high), row["margin"], row["clusters"])
     slack = row["slack"] * (1 + 1e-9)
     below = row["high"] < row["published"] - slack and row["relation"] == "equal"
     above = row["low"] > row["published"] + slack
-    return other if below or above else agrees
-
-
-def _side(row: Row, between: Interval) -> str:
-    """Return the verdict on a number of an order: whether the interval `between` the
-    number and its bound lies wholly on the stated side.
-
-    The verdict is `inconclusive` if the interval covers the bound, or if a number that
-    agrees has too few items.
-    """
-    low, high = between
-    if row["relation"] == "less than":
-        low, high = -high, -low
-    agrees, other = WORDS[row["evidence"]]
-    few = row["clusters"] < FEWEST_CLUSTERS
-    if low > 0 and not few:
-        return agrees
-    exact = math.isnan(row["clusters"])
-    if high < 0 or (exact and high == 0):
+    if below or above:
         return other
-    return Verdict.INCONCLUSIVE
+    return agrees
 
 
 def _together(read: list[Row]) -> Row:
@@ -237,9 +233,9 @@ def _together(read: list[Row]) -> Row:
     has the reason.
     """
     known = [row for row in read if row["verdict"] != NONE]
+    row = {**(known or read)[0], "readings": "; ".join(map(_of_reading, read))}
     if not known:
-        return {**read[0], "readings": "; ".join(row["reading"] for row in read)}
-    row = {**known[0], "readings": "; ".join(map(_of_reading, read))}
+        return row
     row["difference_low"] = min(row["difference_low"] for row in known)
     row["difference_high"] = max(row["difference_high"] for row in known)
     words = {row["verdict"] for row in read}
