@@ -23,7 +23,7 @@ from codestress.report.caption import (
     with_short_names,
 )
 from codestress.report.figure_files import save_figure
-from codestress.report.letters import make_readable
+from codestress.report.letters import reword, spelled
 from codestress.report.style import styled_figure
 from codestress.types import Prompt, Sampling, Trial, Trials
 from conftest import artefact_of
@@ -45,7 +45,7 @@ def drawn(name: str, folder: Path) -> list[str]:
     figure.suptitle(name)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        make_readable(figure)
+        reword(figure, spelled)
         for kind in ("svg", "pdf", "png"):
             figure.savefig(folder / f"figure.{kind}")
     return texts(figure)

@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from .letters import make_readable
+from .letters import reword, spelled
 
 
 def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
@@ -20,7 +20,7 @@ def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
 
     The files have `title` and the alternative text `alt`.
     """
-    make_readable(figure)
+    reword(figure, spelled)
     engine = figure.get_layout_engine()
     if figure.axes and engine:
         engine.execute(figure)

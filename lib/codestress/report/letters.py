@@ -12,12 +12,6 @@ from matplotlib.font_manager import FontEntry, findfont, fontManager, get_font
 from matplotlib.text import Text
 
 
-def make_readable(figure: Figure) -> None:
-    """Change each text of `figure` with letters that have no glyph in its font: to a
-    font that has the glyphs, or, without such a font, to numbers such as \\u901a."""
-    reword(figure, _spelled)
-
-
 def reword(figure: Figure, change: Callable[[Text], str]) -> None:
     """Give each text of `figure` the words that `change` returns for it."""
     for ax in figure.axes:
@@ -32,8 +26,10 @@ def reword(figure: Figure, change: Callable[[Text], str]) -> None:
             text.set_text(change(text))
 
 
-def _spelled(text: Text) -> str:
-    """Return the words that `text` shows, after setting its font."""
+def spelled(text: Text) -> str:
+    """Return the words that `text` shows, after a change of its font if letters have no
+    glyph there: to a font that has the glyphs, or, without such a font, with numbers
+    such as \\u901a in place of the letters."""
     words = text.get_text()
     known = get_font(findfont(text.get_fontproperties())).get_charmap()
     missing = frozenset(map(ord, words)) - {ord("\n"), *known}
