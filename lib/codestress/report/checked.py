@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from codestress.errors import DataError, ParameterError
 from codestress.literals import parse_json
@@ -19,18 +19,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
+class _Model(BaseModel, extra="allow"):
     name: str
     engine: str = ""
 
 
-class _Manifest(BaseModel):
+class _Manifest(BaseModel, extra="allow"):
     """Fields that the kit reads from a manifest, with defaults for missing fields.
     Unknown fields of the file are kept as they are."""
-
-    model_config = ConfigDict(extra="allow")
 
     title: str = ""
     alt: str = ""
@@ -51,6 +47,7 @@ class _Manifest(BaseModel):
     prompts: dict[str, str] = {}
     environment: dict[str, str] = {}
     inputs: dict[str, str] = {}
+    sha256: dict[str, str] = {}
     not_run: dict[str, str] = {}
     not_asked: dict[str, int] = {}
     reasons: dict[str, dict[str, int]] = {}
@@ -84,8 +81,8 @@ def read_table(
 ) -> pd.DataFrame:
     """Return the table in the file `path` (CSV or Parquet); texts such as NA stay texts.
 
-    `columns` are required; `numbers` are the columns of a CSV file that hold numbers, where this is
-    not to be guessed: all others are then texts. Raises `DataError` where the file is missing or no
+    `columns` are required; `numbers` are the columns of a CSV file that hold numbers: all others
+    are texts. Raises `DataError` where the file is missing or no
     table, lacks a column, or has a text among `numbers`.
     """
     # Imported here: it takes half a second, and a build with nothing to do needs none.
@@ -97,8 +94,7 @@ def read_table(
         if path.suffix == ".parquet":
             table = pd.read_parquet(path)
         else:
-            kind = str if numbers else None
-            table = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=kind)
+            table = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=str)
         for name in columns:
             if name not in table.columns:
                 raise ValueError(f"it has no column {name!r}")
@@ -131,7 +127,7 @@ def seal(profile: str, page: str) -> str:
         *visible(PUBLISHED, "*.json"),
         *visible(PACKAGE / "report", "*.*"),
     ):
-        digest.update(f"{path}".encode() + path.read_bytes())
+        digest.update(bytes(path) + path.read_bytes())
     return f"<!-- {digest.hexdigest()} -->\n"
 
 
@@ -151,12 +147,11 @@ def changes_of_files(folder: Path, manifest: Any) -> list[str]:
     A manifest without SHA-256 counts as a difference. Files that the manifest does not
     name are ignored.
     """
-    written = manifest.get("sha256")
-    if not isinstance(written, dict) or not written:
+    if not manifest["sha256"]:
         return ["manifest.json has no SHA-256 of its files"]
     digests = sha256_of_files(folder)
     changes = []
-    for name, digest in written.items():
+    for name, digest in manifest["sha256"].items():
         if name not in digests:
             changes.append(f"{name} is missing")
         elif digests[name] != digest:
@@ -174,10 +169,8 @@ def changed_files(outputs: Path) -> list[str]:
     for path in visible(outputs, "*/*/*/manifest.json"):
         folder = path.parent
         try:
-            manifest = read_manifest(folder)
+            for change in changes_of_files(folder, read_manifest(folder)):
+                changes.append(f"{shown(folder)}: {change}")
         except DataError as error:
             changes.append(str(error))
-            continue
-        differences = changes_of_files(folder, manifest)
-        changes += [f"{shown(folder)}: {change}" for change in differences]
     return changes
