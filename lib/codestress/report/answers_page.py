@@ -8,7 +8,7 @@ model text is escaped.
 
 import json
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -108,13 +108,10 @@ def sample(cell: Cell, outcomes: pd.Series, most: int) -> list[int]:
     each round, incorrect answers come before correct answers. `outcomes` has the
     outcome of every answer.
     """
-    seen: Counter[str] = Counter()
-    order = []
-    for row in cell.rows:
-        outcome = outcomes[row]
-        order.append((seen[outcome], outcome == Outcome.CORRECT, row))
-        seen[outcome] += 1
-    return [row for _, _, row in sorted(order)[:most]]
+    own = outcomes[[*cell.rows]]
+    seen = own.groupby(own).cumcount()
+    order = sorted(zip(seen, own == Outcome.CORRECT, cell.rows, strict=True))
+    return [row for _, _, row in order[:most]]
 
 
 def write_answers(

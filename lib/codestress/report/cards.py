@@ -83,7 +83,7 @@ def _number(rows: pd.DataFrame) -> str:
     return f"{number} {rows['unit'].iloc[0]}"
 
 
-def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
+def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, Counter[str]]]:
     """Return a triple for each class of evidence in the ledger's `rows`: its name, its
     description, and its counts of verdicts.
 
@@ -93,8 +93,7 @@ def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
     classes = []
     for evidence, part in rows.groupby("evidence", sort=False):
         name = str(evidence)
-        counts = Counter(part["verdict"])
-        classes.append((name, SOURCES.get(name, name), dict(counts)))
+        classes.append((name, SOURCES.get(name, name), Counter(part["verdict"])))
     return classes
 
 

@@ -220,12 +220,18 @@ def forest(
         heights = np.array([names.index(row) for row in part[label]]) + shift[number]
         mark(ax, part, estimates[0], heights, published=published)
         faces = np.where(part["decided"], colour, "white") if decided else colour
-        _draw_series(ax, estimates, heights, Look(colour, shape), faces, name)
+        _draw_series(ax, estimates, heights, colour, shape, faces, name)
     name_rows(ax, names, 0.45)
 
 
 def _draw_series(
-    ax: Axes, estimates: Array, heights: Array, style: Look, faces: Any, name: str
+    ax: Axes,
+    estimates: Array,
+    heights: Array,
+    colour: str,
+    shape: str,
+    faces: Any,
+    name: str,
 ) -> None:
     """Draw a series of a forest within the limits of the x axis: intervals, markers,
     and an entry in the legend if the series has a `name`.
@@ -234,7 +240,6 @@ def _draw_series(
     high; `faces` are the colours that fill the markers.
     """
     least, most = ax.get_xlim()
-    colour, shape = style
     middle, low, high = estimates
     ends = np.clip([low, high], least, most)
     ax.hlines(heights, *ends, color=colour, linewidth=1.1)

@@ -19,10 +19,9 @@ def fact_list(table: pd.DataFrame) -> Figure:
     for row in table.to_numpy():
         texts = [f"{v:,.9g}" if type(v) in (int, float) else str(v) for v in row]
         cells.append([fill(text, WIDEST) for text in texts])
-    longest = []
+    widths = []
     for column in zip(*cells, strict=True):
-        longest.append(max(map(len, "\n".join(column).split("\n"))) + 3)
-    widths = [width / sum(longest) for width in longest]
+        widths.append(max(map(len, "\n".join(column).split("\n"))) + 3)
     lines = [1 + max(text.count("\n") for text in row) for row in cells]
     figure = styled_figure(7.0, 0.2 * sum(lines) + 0.2)
     figure.set_layout_engine("none")
@@ -33,7 +32,5 @@ def fact_list(table: pd.DataFrame) -> Figure:
     drawn.set_fontsize(7)
     for (row, _), cell in drawn.get_celld().items():
         cell.PAD = 0.02
-        cell.set_height(lines[row])
-        cell.set_edgecolor(OTHER)
-        cell.set_linewidth(0.4)
+        cell.set(height=lines[row], edgecolor=OTHER, linewidth=0.4)
     return figure

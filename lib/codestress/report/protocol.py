@@ -21,8 +21,6 @@ FREE = {
 }
 """Parameters outside a protocol: choices of drawing or computing from the same answers, a file of
 answers, and seeds, which no paper states."""
-BEYOND = "Beyond the paper"
-"""Beginning of the titles of artefacts that no paper has."""
 
 
 class Deviation(NamedTuple):
@@ -108,4 +106,7 @@ def stamp(given: Facts) -> str:
     if deviating := deviations(given):
         return "deviates: " + ", ".join(deviation.text for deviation in deviating)
     title = read_artefact(given.artefact).title
-    return "beyond the paper" if title.startswith(BEYOND) else "as the paper"
+    # So begin the titles of artefacts that no paper has.
+    if title.startswith("Beyond the paper"):
+        return "beyond the paper"
+    return "as the paper"

@@ -76,15 +76,13 @@ def _leaves(values: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
 def published_models(paper: str) -> dict[str, str]:
     """Return a dict from each label of a model in the paper `paper` to the model's name
     in the registry; empty if the paper's file has no such dict."""
-    models: dict[str, str] = read_published(paper).get("models", {})
-    return models
+    return dict(read_published(paper).get("models", {}))
 
 
 def version_of(name: str) -> str:
     """Return, in words, the version that the kit follows of the paper `name` (PAPER, or
     PAPER/ARTEFACT); empty if the paper's file does not say."""
-    version: str = read_published(name).get("about", {}).get("version", "")
-    return version
+    return str(read_published(name).get("about", {}).get("version", ""))
 
 
 def read_published(name: str) -> dict[str, Any]:

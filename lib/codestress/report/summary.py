@@ -79,9 +79,8 @@ def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
         if model in simulated or not asked or (right and not unread):
             continue
         why = []
-        if model in reasons:
-            for reason, number in reasons[model].most_common(REASONS):
-                why.append(f"{number:,} × {reason}")
+        for reason, number in reasons.get(model, Counter()).most_common(REASONS):
+            why.append(f"{number:,} × {reason}")
         if read > right:
             why.append(f"{read - right:,} read, and not correct")
         if unread:
