@@ -22,7 +22,7 @@ from codestress.inference.requests import request_of
 from codestress.nano.configuration import WEIGHTS
 from codestress.nano.engine import NanoEngine, prompt_text
 from codestress.nano.model import Nano, chosen
-from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.artefacts import resolve
 from codestress.types import Message, Prompt, Request, Response, Sampling
 from conftest import ROOT
 from evaluate import share
@@ -115,7 +115,7 @@ def test_its_archive_has_all_answers_of_the_demo_and_they_are_what_it_says_here(
     None
 ):
     registry = load_registry()
-    chosen = resolve(["semtrace/nano", "origin/nano"], "demo", Overrides(), registry)
+    chosen = resolve(["semtrace/nano", "origin/nano"], "demo")
     archive = registry["nano"].archive
     assert archive is not None
     assert archive.stat().st_size < 1_000_000

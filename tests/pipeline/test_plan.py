@@ -81,7 +81,9 @@ def test_a_first_answer_answers_one_request_and_a_finished_run_all_that_is_ever_
     assert ended.answered == ended.requests < empty.requests
 
 
-def test_another_servers_answers_answer_nothing(tmp_path: Path) -> None:
+def test_another_servers_answers_answer_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two rows with one model id have the same keys; each server is asked for itself."""
     urls = {"here": "http://127.0.0.1:9/v1", "there": "http://gateway.invalid:9/v1"}
     entries = load_registry()
@@ -93,7 +95,8 @@ def test_another_servers_answers_answer_nothing(tmp_path: Path) -> None:
             "settings": {"base_url": url},
         }
         entries[name] = ModelEntry.model_validate(row)
-    (artefact,) = resolve(["origin/fig02"], "smoke", Overrides((*urls,), ()), entries)
+    monkeypatch.setattr("codestress.pipeline.artefacts.load_registry", lambda: entries)
+    [artefact] = artefacts("origin/fig02", models=(*urls,))
     store = tmp_path / "s.sqlite"
     here, there = make_plan([artefact], store).rows
     assert (here.answered, here.repeated) == (there.answered, there.repeated) == (0, 0)

@@ -42,7 +42,6 @@ def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataSet:
         sha256=hashlib.sha256(CONTENT).hexdigest(),
     )
     made = DataSet(
-        name="made",
         description="d",
         licence="l",
         revision="r",
@@ -70,7 +69,7 @@ def test_a_missing_file_says_how_to_get_it(dataset: DataSet) -> None:
     with refused(DataError, "x/y.txt", "codestress data fetch made", "CODESTRESS_DATA"):
         data_file("made", "x/y.txt")
     with refused(DataError, "made", "http://127.0.0.1:9/y.txt", "CODESTRESS_DATA"):
-        fetch(dataset, dataset.files[0])
+        fetch("made", dataset.files[0])
 
 
 def test_a_folder_serves_instead_of_the_network(
@@ -83,7 +82,7 @@ def test_a_folder_serves_instead_of_the_network(
     assert state(dataset.files[0]) == "missing"  # what is hidden does not matter
     (tmp_path / "mine/x/y.txt").write_bytes(CONTENT)
     assert data_file("made", "x/y.txt").read_bytes() == CONTENT
-    assert fetch(dataset, dataset.files[0]) == tmp_path / "outputs/x/y.txt"
+    assert fetch("made", dataset.files[0]) == tmp_path / "outputs/x/y.txt"
     monkeypatch.delenv("CODESTRESS_DATA")
     assert data_file("made", "x/y.txt") == tmp_path / "outputs/x/y.txt"
     assert state(dataset.files[0]) == "ok"
@@ -100,7 +99,7 @@ def test_an_altered_file_is_refused(
     with refused(DataError, "mine/x/y.txt", "remove", "codestress data fetch made"):
         data_file("made", "x/y.txt")
     with refused(DataError, "made", "mine/x/y.txt", "nothing"):
-        fetch(dataset, dataset.files[0])
+        fetch("made", dataset.files[0])
     assert not (tmp_path / "outputs").exists()
 
 

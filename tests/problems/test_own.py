@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from codestress.errors import DataError, ParameterError
-from codestress.inference.registry import load_registry
 from codestress.inference.run import run
 from codestress.papers.codecrash.results.conditions import panel_name
 from codestress.pipeline import inputs
@@ -39,7 +38,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str]
 def study(name: str, problems: str, *models: str) -> Artefact:
     """An artefact of smoke size about these problems."""
     overrides = Overrides(models, (f"problems={problems}",))
-    [artefact] = resolve([name], "smoke", overrides, load_registry())
+    [artefact] = resolve([name], "smoke", overrides)
     return artefact
 
 

@@ -41,7 +41,7 @@ def cli() -> None:
     )
 
 
-_commands = [
+for _command in (
     artefacts.build,
     artefacts.report,
     artefacts.crate,
@@ -61,8 +61,7 @@ _commands = [
     trying.try_command,
     course,
     *itertools.chain(*offered_by("commands", "COMMANDS").values()),
-]
-for _command in _commands:
+):
     cli.add_command(_command)
 
 

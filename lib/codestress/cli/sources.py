@@ -23,8 +23,8 @@ def data_list() -> None:
     """List all data sets, and which of their files are on this machine."""
     from codestress.problems.datasets import load_catalogue, state
 
-    for dataset in load_catalogue().values():
-        click.echo(f"{dataset.name}: {dataset.description}")
+    for name, dataset in load_catalogue().items():
+        click.echo(f"{name}: {dataset.description}")
         click.echo(f"  licence: {dataset.licence}; revision {dataset.revision[:12]}")
         for file in dataset.files:
             size = f"{file.bytes:,} bytes" if file.bytes else "size not known"
@@ -39,11 +39,10 @@ def data_fetch(names: tuple[str, ...]) -> None:
     from codestress.problems.datasets import fetch, find_dataset, load_catalogue
 
     failed = False
-    for name in names or tuple(load_catalogue()):
-        dataset = find_dataset(name)
-        for file in dataset.files:
+    for name in names or load_catalogue():
+        for file in find_dataset(name).files:
             try:
-                click.echo(f"{name}: {shown(fetch(dataset, file))}")
+                click.echo(f"{name}: {shown(fetch(name, file))}")
             except CodestressError as error:
                 failed = True
                 warn(str(error))
@@ -57,10 +56,10 @@ def data_verify() -> None:
     from codestress.problems.datasets import load_catalogue, state
 
     faulty = False
-    for dataset in load_catalogue().values():
+    for name, dataset in load_catalogue().items():
         for file in dataset.files:
             status = state(file)
-            click.echo(f"{dataset.name}: {file.path}: {status}")
+            click.echo(f"{name}: {file.path}: {status}")
             faulty |= status not in ("ok", "missing")
     exit_where(faulty)
 

@@ -21,7 +21,7 @@ address, and the command that starts the server."""
 
 
 @click.command("try")
-@click.argument("model", default="", metavar="[NAME | URL | FILE.py:FUNCTION]")
+@click.argument("models", default="", metavar="[NAME | URL | FILE.py:FUNCTION]")
 @MODEL_ID
 @KEY_ENV
 @click.option(
@@ -34,7 +34,7 @@ address, and the command that starts the server."""
 )
 @click.pass_context
 def try_command(
-    context: click.Context, model: str, model_id: str, key_env: str, minutes: float
+    context: click.Context, models: str, model_id: str, key_env: str, minutes: float
 ) -> None:
     """Build the profile `try` on a model within some minutes: a few of the papers' main
     questions.
@@ -45,24 +45,17 @@ def try_command(
     command is repeated, with more minutes for instance, it continues after the last
     answer.
     """
-    if not model:
+    if not models:
         for line in offers():
             click.echo(line)
         return
-    if "://" not in model and (model_id or key_env):
-        raise ParameterError(f"try {model}: --id and --key-env belong to a URL")
+    if "://" not in models and (model_id or key_env):
+        raise ParameterError(f"try {models}: --id and --key-env belong to a URL")
     warn(
-        f"{minutes:g} min from now: a short question to {model}, then all questions are made and asked; "
+        f"{minutes:g} min from now: a short question to {models}, then all questions are made and asked; "
         "then the figures are drawn"
     )
-    context.invoke(
-        build,
-        profile="try",
-        minutes=minutes,
-        models=model,
-        model_id=model_id,
-        key_env=key_env,
-    )
+    context.invoke(build, profile="try", **context.params)
 
 
 def offers() -> Iterator[str]:

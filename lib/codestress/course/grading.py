@@ -253,8 +253,7 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
 def _failure(name: str, message: str) -> str:
     """Return the message of a failed test: its `name` and the last line of its error
     `message`, or `failed` if the error message is blank."""
-    lines = [line for line in message.strip().splitlines() if line.strip()]
-    reason = lines[-1].strip() if lines else "failed"
+    reason = (message.strip() or "failed").splitlines()[-1].strip()
     return f"{name}: {reason}"[:LONGEST_MESSAGE]
 
 

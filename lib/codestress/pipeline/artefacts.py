@@ -95,7 +95,7 @@ class Artefact:
             return {}
         return {
             "told": wording(self.profile, self.changed),
-            "unchanged": str(self.unchanged.relative_to(OUTPUTS)),
+            "unchanged": f"{self.profile}/{self.name}",
             "remove": f"rm -r {shlex.quote(shown(self.folder))}",
         }
 
@@ -199,19 +199,17 @@ def resolve(
     names: Sequence[str],
     profile_name: str,
     overrides: Overrides = Overrides(),
-    registry: Mapping[str, ModelEntry] | None = None,
 ) -> list[Artefact]:
     """Return the artefacts named in `names`, with complete and checked parameters: from
     their files, from the profile `profile_name`, then from the command line
     (`overrides`).
 
     An artefact ignores parameters of the command line that its schema does not have.
-    `registry` is a dict from model name to registry row (None: all registered models).
     Raises `ParameterError` for wrong values and names, and for a setting that no chosen
     artefact has.
     """
     profile = load_profile(profile_name)
-    registry = load_registry() if registry is None else registry
+    registry = load_registry()
     settings = [(*parse_setting(text), "--set") for text in overrides.settings]
     if overrides.models:
         settings.insert(0, ("models", list(overrides.models), "--models"))
@@ -237,7 +235,7 @@ def _resolved(
     profile: Profile,
     profile_name: str,
     settings: Sequence[tuple[str, Any, str]],
-    registry: Mapping[str, ModelEntry],
+    registry: dict[str, ModelEntry],
 ) -> Artefact:
     """Return the artefact `name`, changed by those of the command line's `settings`
     that its schema has.
@@ -263,7 +261,7 @@ def _resolved(
         )
     parameters = schema.checked(layers.values, layers.sources)
     asked_by = layers.sources.get("models", source)
-    models = find_models(parameters.models, dict(registry), asked_by)
+    models = find_models(parameters.models, registry, asked_by)
     changed = []
     for key in sorted(keys, key=lambda name: (name != "models", name)):
         before, now = getattr(plain, key, None), getattr(parameters, key)

@@ -5,7 +5,6 @@ The criteria are those of the ACM's badges (version 1.1). A task for a person, s
 an archive with a DOI, is listed and is not claimed to be done.
 """
 
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -19,7 +18,7 @@ from codestress.paths import MINE, OUTPUTS, ROOT, shown, visible, write_whole
 from codestress.report.checked import read_table
 from codestress.validation import read_yaml
 
-from .surroundings import commit, environment_without, git
+from .surroundings import commit, environment_without, finished, git
 
 TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
 BADGES = TABLE["badges"]
@@ -100,30 +99,23 @@ def _clean_clone(commit: str, why: str) -> tuple[bool, str]:
     """
     if not commit:
         return False, why
-    isolation = next(filter(_works, TABLE["isolations"]), None)
-    if isolation is None:
+    # Run the clone's own code with this environment's packages.
+    environment = environment_without(("CODESTRESS_",))
+    for isolation in TABLE["isolations"]:
+        if not finished([*isolation, "true"], ROOT, environment).returncode:
+            break
+    else:
         return False, "neither unshare nor bwrap can shut off the network here"
     with tempfile.TemporaryDirectory() as clone:
         cloned = git("clone", "--quiet", "--no-local", str(ROOT), clone)
         if cloned.returncode:
             return False, cloned.stderr.strip()
-        # Run the clone's own code with this environment's packages.
-        environment = environment_without(("CODESTRESS_",))
         environment |= {"PYTHONPATH": f"{clone}/lib", "CODESTRESS_ROOT": clone}
         code = "from codestress.cli import main; main()"
         command = [*isolation, sys.executable, "-c", code, "build", "--profile=smoke"]
-        build = subprocess.run(
-            command, cwd=clone, env=environment, capture_output=True, text=True
-        )
+        build = finished(command, Path(clone), environment)
     last = (build.stdout.strip() or build.stderr.strip()).rpartition("\n")[2]
     return build.returncode == 0, f"commit {commit}: {last.split(';')[0]}"
-
-
-def _works(isolation: list[str]) -> bool:
-    try:
-        return subprocess.run([*isolation, "true"], capture_output=True).returncode == 0
-    except OSError:
-        return False
 
 
 def write(criteria: Sequence[Criterion]) -> Path:

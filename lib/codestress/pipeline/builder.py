@@ -7,8 +7,6 @@ import itertools
 import time
 from collections.abc import Iterator, Sequence
 
-import click
-
 from codestress.errors import CodestressError, DataError, EngineError, StoreError
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.progress import Progress, in_minutes
@@ -21,10 +19,8 @@ from codestress.types import Trials
 
 from .artefacts import Artefact
 from .inputs import changes, inputs_of
-from .notebooks import (
-    check_parameters_cell,
-    tell_ignored_values,
-)
+from .notebooks import check_parameters_cell, tell_ignored_values
+from .options import warn
 from .plan import check_windows
 from .queue import NotebookQueue, Outcome, notebook_queue
 from .turns import ask_by_turns
@@ -44,7 +40,7 @@ def build_lock() -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            click.echo("another build is running here; waiting for it to end", err=True)
+            warn("another build is running here; waiting for it to end")
             fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError as error:
         raise StoreError(
@@ -137,7 +133,7 @@ def _questions_of(
                 left = in_minutes(budget.until - time.monotonic())
                 place = f"{number} of {len(artefacts)}"
                 line = f"making the questions of {artefact.name} ({place}); {left}"
-                click.echo(line, err=True)
+                warn(line)
             trials = artefact.trials()
             if budget.until is None:
                 check_windows(artefact, trials)

@@ -113,13 +113,13 @@ def _network() -> Finding:
 def _data() -> Iterator[Finding]:
     """Yield a `Finding` for each data set: `ok`, `broken` if a file is damaged, or
     `missing` if files are missing and none is damaged."""
-    for dataset in load_catalogue().values():
+    for name, dataset in load_catalogue().items():
         states = {file.path: state(file) for file in dataset.files}
         faults = [f"{path}: {states[path]}" for path in states if states[path] != "ok"]
-        advice = f"{', '.join(faults)}; run `codestress data fetch {dataset.name}`"
+        advice = f"{', '.join(faults)}; run `codestress data fetch {name}`"
         damaged = set(states.values()) - {"ok", "missing"}
         how = "broken" if damaged else "missing"
-        yield finding(f"data {dataset.name}", "here", faults and advice, how)
+        yield finding(f"data {name}", "here", faults and advice, how)
 
 
 def _around() -> Iterator[Finding]:

@@ -56,7 +56,6 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     what is missing.
     """
     parameters = artefact.parameters.model_dump()
-    catalogue = PARAMS / "datasets.yaml"
     texts = {
         "parameters": artefact.parameters.model_dump_json(),
         "what is seen": artefact.file.seen,
@@ -72,7 +71,7 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     published = PUBLISHED / f"{artefact.paper}.json"
     for kind, files in (
         ("notebook", [artefact.notebook]),
-        ("data", [catalogue, *own, *artefact.parameters.files()]),
+        ("data", [PARAMS / "datasets.yaml", *own, *artefact.parameters.files()]),
         ("published", [published]),
     ):
         for path in filter(Path.is_file, files):
@@ -144,7 +143,7 @@ def _data_files(folder: Path) -> frozenset[Path]:
     for path in visible(folder):
         if path.suffix in SUFFIXES:
             files.add(path)
-        elif not path.suffix and path.is_dir() and not (path / "__init__.py").exists():
+        elif path.is_dir() and not (path / "__init__.py").exists():
             files |= _data_files(path)
     return frozenset(files)
 

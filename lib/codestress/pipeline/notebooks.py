@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-import click
 from pydantic import BaseModel
 
 import codestress.pipeline.quick_nbformat  # noqa: F401
@@ -15,17 +14,16 @@ from codestress.artefact_files import (
     artefact_names,
     artefact_path,
     demo_layers,
-    file_layers,
-    load_profile,
     read_artefact,
 )
 from codestress.errors import DataError, ParameterError
-from codestress.literals import parse_json, printable
+from codestress.literals import parse_json
 from codestress.parameters import Facts, parameters_cell
 from codestress.paths import NOTEBOOKS, shown
 from codestress.validation import Strict, check, nearest
 
 from .artefacts import Artefact, load_study
+from .options import warn
 
 
 class About(Strict):
@@ -94,7 +92,7 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
     wanted, written = _shapes(cell, others), _shapes(_read_cell(path), others)
     if written != wanted:
         pairs = zip([*written, ""], [*wanted, ""], strict=False)
-        line = next((line for line, right in pairs if line != right), written[-1])
+        line = next(line for line, right in pairs if line != right)
         raise ParameterError(
             f"{shown(path)}: the parameters cell differs from the schema {schema.__name__} at {line!r}; "
             "run `codestress sync` to rewrite it"
@@ -109,13 +107,12 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
     parameter.
     """
     files = {name: read_artefact(name) for name in artefact_names()}
-    profile = load_profile("demo")
     schema_of = {artefact.notebook: type(artefact.parameters) for artefact in artefacts}
     for path, schema in schema_of.items():
         name = about(path).artefact
         if name not in files:
             continue
-        layers = file_layers(name, files[name], profile, "demo")
+        layers = demo_layers(name)
         demo = schema.checked(layers.values, layers.sources).model_dump()
         right = parameters_cell(schema, demo, _knobs(path, schema)).splitlines()
         users = []
@@ -129,7 +126,7 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
                 source = layers.sources.get(key, shown(artefact_path(name)))
                 message = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
                 message += f"; files of this notebook: {', '.join(users)}"
-                click.echo(printable(message), err=True)
+                warn(message)
 
 
 def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:

@@ -7,10 +7,8 @@ import importlib
 import io
 import os
 
-INLINE = "module://matplotlib_inline.backend_inline"
-"""Value of MPLBACKEND in kernels; matplotlib reads this variable when imported."""
-
-os.environ["MPLBACKEND"] = INLINE
+# matplotlib reads this variable when imported.
+os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 gc.disable()
 
 from pandas import DataFrame  # noqa: E402

@@ -128,10 +128,17 @@ def git(*arguments: str) -> subprocess.CompletedProcess[str]:
     """
     environment = environment_without(tuple(TABLE["git"]))
     environment["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
-    command = ["git", *arguments]
+    return finished(["git", *arguments], ROOT, environment)
+
+
+def finished(
+    command: list[str], folder: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Return the finished process of `command`, run in `folder` with `environment`. The
+    exit status is not 0 if the program is not installed."""
     try:
         return subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True
+            command, cwd=folder, env=environment, capture_output=True, text=True
         )
     except OSError as error:
         return subprocess.CompletedProcess(command, 1, "", str(error))

@@ -34,9 +34,9 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
     Raises `ParameterError` if `text` has another form.
     """
-    name, _, written = text.partition("=")
+    name, equals, written = text.partition("=")
     name = name.strip()
-    if "=" not in text or not name:
+    if not (equals and name):
         raise ParameterError(
             f"--set {text!r}: expected KEY=VALUE, for instance --set seed=1 or --set 'd=[1, 15]'"
         )

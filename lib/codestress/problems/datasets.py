@@ -15,7 +15,7 @@ from pydantic import Field
 
 from codestress.errors import DataError, ParameterError
 from codestress.paths import DATA, PARAMS, shown, write_whole
-from codestress.validation import Strict, check, nearest, read_yaml
+from codestress.validation import Strict, nearest, read_rows
 
 CATALOGUE = PARAMS / "datasets.yaml"
 LARGEST = 2**30
@@ -34,10 +34,9 @@ class DataFile(Strict):
 
 
 class DataSet(Strict):
-    """One data set, a row of params/datasets.yaml: name, description, licence, revision, address
+    """One data set, a row of params/datasets.yaml: description, licence, revision, address
     (`base_url`) and files."""
 
-    name: str
     description: str
     licence: str
     revision: str
@@ -48,10 +47,7 @@ class DataSet(Strict):
 def load_catalogue() -> dict[str, DataSet]:
     """Return a dict from name to `DataSet` for the rows of the catalogue,
     params/datasets.yaml. Raises `ParameterError` for an invalid file."""
-    return {
-        name: check(DataSet, {"name": name, **row}, f"{shown(CATALOGUE)}: {name}")
-        for name, row in read_yaml(CATALOGUE).items()
-    }
+    return read_rows(CATALOGUE, DataSet)
 
 
 def folders() -> list[Path]:
@@ -134,9 +130,9 @@ def find_dataset(name: str) -> DataSet:
     return catalogue[name]
 
 
-def fetch(dataset: DataSet, file: DataFile) -> Path:
-    """Copy `file`, one of the files of `dataset`, to outputs/data/ and return its new
-    path.
+def fetch(name: str, file: DataFile) -> Path:
+    """Copy `file`, one of the files of the data set `name`, to outputs/data/ and return
+    its new path.
 
     The source is the copy in CODESTRESS_DATA if there is one, else the network. The
     content is verified before it is written. Raises `DataError` if the file cannot be
@@ -148,23 +144,21 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
         source, content = str(local), local.read_bytes()
     elif file.remote is None:
         raise DataError(
-            f"data set {dataset.name}: {file.path} has no address; put a copy below CODESTRESS_DATA"
+            f"data set {name}: {file.path} has no address; put a copy below CODESTRESS_DATA"
         )
     else:
-        source = f"{dataset.base_url}/{file.remote}"
+        source = f"{find_dataset(name).base_url}/{file.remote}"
         try:
             with urllib.request.urlopen(source, timeout=60) as reply:
                 content = reply.read((file.bytes or LARGEST) + 1)
         except (OSError, HTTPException, ValueError) as error:
             raise DataError(
-                f"data set {dataset.name}: {source} cannot be fetched ({error}); check the "
+                f"data set {name}: {source} cannot be fetched ({error}); check the "
                 "network: HTTPS_PROXY names a proxy, SSL_CERT_FILE a file with its certificates; "
                 "or set CODESTRESS_DATA to a folder that has the file"
             ) from None
     verdict = _verdict(content, file)
     if verdict != "ok":
-        raise DataError(
-            f"data set {dataset.name}: {source} {verdict}; nothing was written"
-        )
+        raise DataError(f"data set {name}: {source} {verdict}; nothing was written")
     write_whole(target, content)
     return target
