@@ -34,7 +34,7 @@ def test_a_value_that_the_profile_has_anyway_is_no_change() -> None:
     models = ("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")
     for found in (fig04(), fig04("seed=0", "d=[15]"), fig04("seed=0", models=models)):
         assert found.label == "origin/fig04"
-        assert found.folder == found.unchanged
+        assert found.folder.parts[-3:] == ("demo", "origin", "fig04")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_value_that_the_profile_has_anyway_is_no_change() -> None:
 def test_a_name_says_what_was_changed(found: Artefact, label: str) -> None:
     assert found.label == f"origin/fig04@{label}"
     assert found.folder.parts[-3:] == ("mine", "origin", f"fig04@{label}")
-    assert found.unchanged.parts[-3:] == (found.profile, "origin", "fig04")
+    assert found.marks["unchanged"] == f"{found.profile}/origin/fig04"
 
 
 def test_names_are_short_safe_and_different_where_values_are() -> None:

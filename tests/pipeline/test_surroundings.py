@@ -156,7 +156,7 @@ def test_doctor_names_what_is_left_aside_and_what_stops_jupyterlab(
 @pytest.mark.slow  # starts JupyterLab, three times
 def test_what_stops_jupyterlab_is_named_wherever_it_is_set(tmp_path: Path) -> None:
     def faults(**variables: str) -> str:
-        script = "from codestress.pipeline import surroundings as s; print(*s.faulty_jupyter_settings(), sep='\\n')"
+        script = "from codestress.pipeline import surroundings as s; print(s.faulty_jupyter_settings())"
         environment = {**os.environ, "HOME": str(tmp_path), **variables}
         return ran(sys.executable, "-c", script, env=environment).stdout.strip()
 

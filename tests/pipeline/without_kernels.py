@@ -28,8 +28,9 @@ def attempt(
         time.sleep(0.05)
     if "1 / 0" in artefact.notebook.read_text(encoding="utf-8"):
         return "ZeroDivisionError: division by zero"
-    if artefact.unchanged.exists():
-        shutil.copytree(artefact.unchanged, staging, dirs_exist_ok=True)
+    before = OUTPUTS / artefact.profile / artefact.name
+    if before.exists():
+        shutil.copytree(before, staging, dirs_exist_ok=True)
     for name in FILES:
         (staging / name).touch()
     if not (staging / "spots.json").stat().st_size:

@@ -304,8 +304,9 @@ def _scored(
             unread=file.warnings,
         )
         if problems.faults:
-            rejected = len(problems.faults)
-            warn(f"{rejected:,} of {len(report.scores):,} problems rejected")
+            warn(
+                f"{len(problems.faults):,} of {len(report.scores):,} problems rejected"
+            )
         for warning in report.warnings:
             warn(f"warning: {warning}")
         check_matched(name, file.answers, report)

@@ -6,7 +6,6 @@ name and hash are recorded as the responding model, so that the manifest of ever
 names them.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +18,7 @@ from codestress.inference.store import Store
 from codestress.types import Response, Trial, now
 
 from .artefacts import Artefact
+from .inputs import digest
 from .plan import matches
 
 
@@ -56,8 +56,7 @@ def adopt(
     if "{}" not in form:
         raise DataError(f"--form {form!r}: lacks {{}}, an answer's place")
     trials = artefact.trials().of(entry.name)
-    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-    origin = f"{file.name} sha256 {sha256[:16]}, taken over"
+    origin = f"{file.name} sha256 {digest(file.read_bytes())}, taken over"
     chosen = [trial for trial in trials.items if matches(trial, entry.name, where)]
     pairs = list(_completed(chosen, answers))
     if not pairs:

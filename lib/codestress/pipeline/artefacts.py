@@ -26,7 +26,7 @@ from codestress.errors import ParameterError
 from codestress.inference.registry import ModelEntry, find_models, load_registry
 from codestress.parameters import Facts, questions
 from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown, visible
-from codestress.rooms import module_of
+from codestress.rooms import module_of, papers
 from codestress.types import Trials
 from codestress.validation import nearest
 
@@ -77,11 +77,6 @@ class Artefact:
     @property
     def folder(self) -> Path:
         return OUTPUTS / self.shelf / self.label
-
-    @property
-    def unchanged(self) -> Path:
-        """Output folder of this artefact without the command line's changes."""
-        return OUTPUTS / self.profile / self.name
 
     @property
     def marks(self) -> dict[str, Any]:
@@ -159,13 +154,17 @@ def select(wanted: Sequence[str], profile: Profile) -> list[str]:
     """
     known = artefact_names()
     if not wanted:
-        matching = [fnmatch.filter(known, text) for text in profile.artefacts]
-        return sorted(set().union(*matching), key=known.index)
-    papers = {name.split("/")[0] for name in known}
+        patterns = profile.artefacts
+        return [
+            name
+            for name in known
+            if any(fnmatch.fnmatch(name, text) for text in patterns)
+        ]
+    paper_names = {name.split("/")[0] for name in known}
     chosen = []
     for name in wanted:
-        if name not in known and name not in papers:
-            hint = nearest(name, [*known, *papers])
+        if name not in known and name not in paper_names:
+            hint = nearest(name, [*known, *paper_names])
             if "@" in name or name.count("/") > 1:
                 hint = ": name PAPER/ARTEFACT, and give --profile, --models and --set"
             raise ParameterError(f"artefact {name!r}: not in {shown(PARAMS)}{hint}")
@@ -181,14 +180,9 @@ def load_study(name: str, source: str) -> type[Facts]:
     """
     module_name, _, study_name = name.partition(".")
     path = module_of(module_name, "studies")
-    try:
-        studies: Mapping[str, type[Facts]] = importlib.import_module(path).STUDIES
-    except ModuleNotFoundError as error:
-        if error.name not in (path, path.rpartition(".")[0]):
-            raise
-        raise ParameterError(
-            f"{source}: study = {name!r}: there is no module {path}"
-        ) from None
+    if module_name not in papers():
+        raise ParameterError(f"{source}: study = {name!r}: there is no module {path}")
+    studies: Mapping[str, type[Facts]] = importlib.import_module(path).STUDIES
     if study_name not in studies:
         hint = nearest(name, [f"{module_name}.{known}" for known in studies])
         raise ParameterError(f"{source}: study = {name!r}: unknown study{hint}")

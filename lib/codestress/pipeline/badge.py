@@ -121,15 +121,13 @@ def _clean_clone(commit: str, why: str) -> tuple[bool, str]:
 def write(criteria: Sequence[Criterion]) -> Path:
     """Write outputs/badge.md, with each of `criteria` and the badges for which the kit
     is ready, and return the file's path."""
-    lines = ["# Artifact evaluation", f"Ready to submit for: {ready_for(criteria)}"]
+    lines = ["# Artifact evaluation", f"\nReady to submit for: {ready_for(criteria)}"]
     for badge in BADGES:
-        lines.append(f"## {badge.capitalize()}")
-        rows = []
+        lines.append(f"\n## {badge.capitalize()}\n")
         for criterion in criteria:
             if criterion.badge == badge:
                 mark = "x" if criterion.met else " "
-                rows.append(f"- [{mark}] {criterion.what}: {criterion.detail}")
-        lines.append("\n".join(rows))
+                lines.append(f"- [{mark}] {criterion.what}: {criterion.detail}")
     path = OUTPUTS / "badge.md"
-    write_whole(path, "\n\n".join(lines) + "\n")
+    write_whole(path, "\n".join(lines) + "\n")
     return path

@@ -18,7 +18,7 @@ from codestress.report.published import read_published
 from codestress.types import Trials
 
 from .artefacts import Artefact
-from .inputs import changes, inputs_of
+from .inputs import inputs_of
 from .notebooks import check_parameters_cell, tell_ignored_values
 from .options import warn
 from .plan import check_windows
@@ -64,7 +64,8 @@ def standing(
     try:
         manifest = read_manifest(artefact.folder)
         stale = changes_of_files(artefact.folder, manifest)
-        stale += changes(manifest["inputs"], inputs)
+        changed = manifest["inputs"].items() ^ inputs.items()
+        stale += sorted({name for name, _ in changed})
         if manifest["not_asked"]:
             stale.append("some of its questions were not asked")
         return stale, manifest["not_run"]

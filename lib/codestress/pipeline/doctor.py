@@ -80,7 +80,7 @@ def _programs() -> Iterator[Finding]:
             yield finding("programs of strangers", detail, exposed and fault)
     except CodestressError as error:
         yield finding("sandbox", "", error, "broken")
-    why = runtimes.missing("javascript") or ""
+    why = runtimes.missing("javascript")
     node = "" if why else runtimes.version(*runtimes.executables())
     yield finding("javascript", node, why)
 
@@ -137,7 +137,7 @@ def _around() -> Iterator[Finding]:
         yield Finding("sockets", "broken", f"TMPDIR is {gettempdir()}: {error}")
     for setting in left_aside():
         yield finding("left aside by builds", setting)
-    for fault in faulty_jupyter_settings():
+    if fault := faulty_jupyter_settings():
         yield Finding("Jupyter's settings stop `make lab`", "broken", fault)
     free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free
     detail = f"{free / 1e9:.1f} GB free"

@@ -27,7 +27,7 @@ from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from codestress.errors import CodestressError, DataError
-from codestress.paths import FILES, shown
+from codestress.paths import FILES, OUTPUTS, shown
 from codestress.report.checked import sha256_of_files
 from codestress.report.notebook_page import notebook_page
 from codestress.types import now
@@ -251,7 +251,7 @@ def _completed(
         difference: list[str] = []
         # Compare with the unchanged artefact of the profile, if it was built.
         with suppress(DataError):
-            difference = differences(artefact.unchanged, staging, ("counts",))
+            difference = differences(OUTPUTS / marks["unchanged"], staging, ("counts",))
         manifest["changed"] = marks | {"difference": difference}
     return manifest
 
@@ -270,23 +270,21 @@ def attempt(
     manifest: `inputs`, and counts of the `programs` that ran while models were asked.
     """
     started = time.monotonic()
-    environ = {
-        **os.environ,
-        **OWN,
-        "CODESTRESS_STAGING": str(staging),
-        "CODESTRESS_CHANGED": artefact.marks.get("told", ""),
-        "CODESTRESS_LABEL": artefact.label,
-    }
     processes: list[Kernel] = []
     own = {
         "folder": folder,
-        "environ": environ,
+        "environ": {
+            **os.environ,
+            **OWN,
+            "CODESTRESS_STAGING": str(staging),
+            "CODESTRESS_CHANGED": artefact.marks.get("told", ""),
+            "CODESTRESS_LABEL": artefact.label,
+        },
         "processes": processes,
         "timeout_s": timeout_s,
     }
     try:
-        manager = type("OwnManager", (Manager,), own)
-        execute(artefact, staging, manager, record)
+        execute(artefact, staging, type("OwnManager", (Manager,), own), record)
     except Exception as error:  # whatever papermill, the kernel or the converter raise: reported, never lost
         why = failure(error, processes, staging)
         if timeout_s and time.monotonic() - started >= timeout_s:

@@ -45,9 +45,13 @@ def write_inspect_task(artefact: Artefact, folder: Path) -> tuple[Path, int]:
     lines = [json.dumps(item, ensure_ascii=False) for item in _items(artefact)]
     if lines:
         write_whole(path.with_suffix(".jsonl"), "\n".join(lines) + "\n")
-        task = Template(TEMPLATE.read_text("utf-8"))
-        names = {"name": name, "label": artefact.label, "title": artefact.file.title}
-        write_whole(path, task.substitute(names, version=__version__))
+        task = Template(TEMPLATE.read_text("utf-8")).substitute(
+            name=name,
+            label=artefact.label,
+            title=artefact.file.title,
+            version=__version__,
+        )
+        write_whole(path, task)
     return path, len(lines)
 
 
@@ -94,6 +98,6 @@ def item_of(metadata: Mapping[str, Any]) -> tuple[Trials, ModelEntry, Step]:
         if request.prompt.digest == kit["prompt"]:
             return trials, entry, Step(index, request)
     raise ParameterError(
-        f"an item of {name} is no question of this kit: its code, parameters or packages are others than when the "
-        "item was written; write it again with `codestress export inspect`"
+        f"an item of {name} is no question of this kit: its code, parameters or packages changed; "
+        "write it again with `codestress export inspect`"
     )

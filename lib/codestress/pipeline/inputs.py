@@ -68,26 +68,16 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     named = parameters.get("problems", ())
     named = [named] if isinstance(named, str) else named
     own = [ROOT / own.file for name, own in own_sets().items() if name in named]
-    published = PUBLISHED / f"{artefact.paper}.json"
     for kind, files in (
         ("notebook", [artefact.notebook]),
         ("data", [PARAMS / "datasets.yaml", *own, *artefact.parameters.files()]),
-        ("published", [published]),
+        ("published", [PUBLISHED / f"{artefact.paper}.json"]),
     ):
         for path in filter(Path.is_file, files):
             inputs[f"{kind} {shown(path)}"] = _file_digest(path)
     if "javascript" in parameters.get("languages", ()):
         inputs["runtime javascript"] = missing("javascript") or "here"
     return inputs
-
-
-def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
-    """Return the sorted names of the inputs whose hashes differ between two builds, or
-    that only one of the two builds has.
-
-    `before` and `now` are dicts from name to hash.
-    """
-    return sorted({name for name, _ in before.items() ^ now.items()})
 
 
 @cache
@@ -125,8 +115,7 @@ def _closure(notebook: Path, modules: frozenset[str]) -> dict[Path, str]:
         waiting = frozenset().union(*map(_imports_of, waiting)) - files
     for folder in {path.parent for path in files}:
         files |= _data_files(folder)
-    ordered = sorted(files, key=lambda path: path.parts)
-    return {path: _file_digest(path) for path in ordered}
+    return {path: _file_digest(path) for path in sorted(files)}
 
 
 def modules_of(artefact: Artefact) -> list[str]:

@@ -205,8 +205,8 @@ def read_notebook(path: Path) -> Any:
     """
     import nbformat
 
-    whole = {"metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    whole |= plain_notebook(path)
+    defaults = {"metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    whole = defaults | plain_notebook(path)
     try:
         notebook = nbformat.reads(json.dumps(whole), as_version=4)
     except Exception as error:  # nbformat raises many kinds of error

@@ -133,8 +133,7 @@ def resolved(
     for model in knobs.models.replace(",", " ").split():
         models.append(name_of(model, knobs.model_id, knobs.key_env, ask=ask))
     names = select(artefacts, load_profile(knobs.profile))
-    overrides = Overrides(tuple(models), knobs.settings)
-    return resolve(names, knobs.profile, overrides)
+    return resolve(names, knobs.profile, Overrides(tuple(models), knobs.settings))
 
 
 def exit_where(failed: object) -> None:

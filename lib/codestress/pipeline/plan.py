@@ -259,10 +259,8 @@ def _counts(
 def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
     """Return whether `prompt` is longer than the context window of the model `entry`,
     estimated at 4 characters a token; False if the model's window is not known."""
-    return (
-        entry.context is not None
-        and prompt.characters > entry.context * CHARACTERS_PER_TOKEN
-    )
+    window = entry.context or math.inf
+    return prompt.characters > window * CHARACTERS_PER_TOKEN
 
 
 def check_windows(artefact: Artefact, trials: Trials) -> None:

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from codestress.errors import CodestressError
@@ -49,43 +48,30 @@ def left_aside() -> list[str]:
         if name.startswith(SETTINGS):
             settings.append(f"{name}={text}")
     ipython = whole(os.environ.get("IPYTHONDIR") or "~/.ipython")
-    config = whole(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "matplotlib"
+    config = whole(os.environ.get("XDG_CONFIG_HOME") or "~/.config")
     files = [
-        folder / "matplotlibrc"
-        for folder in (whole(""), config, whole("~/.matplotlib"))
+        whole("matplotlibrc"),
+        config / "matplotlib/matplotlibrc",
+        whole("~/.matplotlib/matplotlibrc"),
+        *visible(ipython, "profile_default/**/*.*py"),
     ]
-    files += visible(ipython, "profile_default/**/*.*py")
     return settings + [str(file) for file in files if file.is_file()]
 
 
-def faulty_jupyter_settings() -> Iterator[str]:
-    """Yield the reasons why JupyterLab does not start; nothing if JupyterLab starts.
-
-    A reason is a file of Jupyter's settings with which alone JupyterLab does not start.
-    If there is no such file, the only reason names Jupyter's environment variables.
-    """
+def faulty_jupyter_settings() -> str:
+    """Return the reason why JupyterLab does not start, after the settings that may be
+    the cause: Jupyter's environment variables and files. Empty if JupyterLab starts."""
     from jupyter_core.paths import jupyter_config_path
 
-    fault = _no_jupyterlab(dict(os.environ))
-    if not fault:
-        return
-    named = False
+    fault = _no_jupyterlab()
+    settings = [name for name in os.environ if name.startswith(SETTINGS)]
     for folder in jupyter_config_path():
-        for path in visible(Path(folder), "jupyter*config.*"):
-            with tempfile.TemporaryDirectory() as alone:
-                (Path(alone) / path.name).symlink_to(path)
-                reason = _no_jupyterlab(apart(alone))
-            if reason:
-                named = True
-                yield f"{path}: {reason}"
-    if not named:
-        names = [name for name in os.environ if name.startswith(SETTINGS)]
-        yield f"{', '.join(names) or 'JupyterLab'}: {fault}"
+        settings += map(str, visible(Path(folder), "jupyter*config.*"))
+    return fault and f"{', '.join(settings) or 'JupyterLab'}: {fault}"
 
 
-def _no_jupyterlab(environment: dict[str, str]) -> str:
-    """Return the reason why JupyterLab does not start with `environment`; empty if
-    JupyterLab starts."""
+def _no_jupyterlab() -> str:
+    """Return the reason why JupyterLab does not start; empty if it starts."""
     start = "from jupyterlab.labapp import LabApp; LabApp.initialize_server(['--no-browser'])"
     command = [sys.executable, "-P", "-c", start]
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +79,6 @@ def _no_jupyterlab(environment: dict[str, str]) -> str:
             done = subprocess.run(
                 command,
                 cwd=folder,
-                env=environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,

@@ -74,8 +74,7 @@ def at_hand(name: str) -> Path | None:
 def state(file: DataFile) -> str:
     """Return the state of the data file `file` on this machine as text: `ok`,
     `missing`, or the wrong size or hash of the first copy found."""
-    path = at_hand(file.path)
-    if path:
+    if path := at_hand(file.path):
         return _verdict(path.read_bytes(), file)
     return "missing"
 

@@ -57,5 +57,4 @@ def pins() -> dict[str, str]:
     """Return a dict from package to pinned version from requirements.lock, without
     packages whose pin depends on the platform."""
     lines = (ROOT / "requirements.lock").read_text("utf-8").splitlines()
-    named = [line.split("==") for line in lines if "==" in line and ";" not in line]
-    return dict(named)
+    return dict(line.split("==") for line in lines if "==" in line and ";" not in line)

@@ -32,7 +32,7 @@ def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
     """
     if count > POOL:
         raise ParameterError(
-            f"n_problems = {count}: there are {POOL} generated problems; ask for at most as many"
+            f"n_problems = {count}: there are {POOL} generated problems; ask for fewer"
         )
     pool = _pool()
     if not seed:
