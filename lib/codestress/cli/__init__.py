@@ -90,7 +90,7 @@ def main() -> None:
     gc.set_threshold(100_000)  # imports make many objects, and none of them is garbage
     sys.stdout = cast(TextIO, _Printable(sys.stdout))
     try:
-        sys.exit(cli(standalone_mode=False) or 0)
+        sys.exit(cli(standalone_mode=False))
     except CodestressError as error:
         warn(f"error: {error}")
         sys.exit(error.exit_status)

@@ -57,8 +57,7 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     for name, error in errors.items():
         warn(f"{name}: {error}")
     if as_json:
-        content = [asdict(row) | {"missing": row.missing} for row in rows]
-        print_json(content)
+        print_json([asdict(row) | {"missing": row.missing} for row in rows])
     else:
         _tell_plan(rows)
     exit_where(errors)

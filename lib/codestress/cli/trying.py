@@ -52,7 +52,7 @@ def try_command(
     if "://" not in models and (model_id or key_env):
         raise ParameterError(f"try {models}: --id and --key-env belong to a URL")
     warn(
-        f"{minutes:g} min from now: a short question to {models}, then all questions are made and asked; "
+        f"{minutes:g} min from now: a short question to {models}, then all questions; "
         "then the figures are drawn"
     )
     context.invoke(build, profile="try", **context.params)

@@ -240,8 +240,8 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
         for path in files:
             file = _otter_file(path)
             file.run(sandboxed)
-            graded.scores[file.name] = float(file.score)
-            graded.possible[file.name] = float(file.possible)
+            graded.scores[file.name] = file.score
+            graded.possible[file.name] = file.possible
             graded.failed[file.name] = [
                 _failure(result.test_case.name, result.message)
                 for result in file.test_case_results

@@ -157,9 +157,8 @@ def place_answers(
     rows = []
     for cell in random.permutation(right.size):
         problem, place = divmod(int(cell), PLACES)
-        row: Row = {"problem": problem, "place": place}
-        row["right"] = int(right[problem, place])
-        rows.append(row)
+        correct = int(right[problem, place])
+        rows.append({"problem": problem, "place": place, "right": correct})
     return rows
 
 

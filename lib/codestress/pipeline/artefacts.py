@@ -106,12 +106,12 @@ class Artefact:
         """Return the shell command, as text, that runs the subcommand `verb` of the
         console script on this artefact, with its profile and changes."""
         models, settings = typed(self.changed)
-        words = [verb, self.name, "--profile", self.profile]
+        words = [".venv/bin/codestress", verb, self.name, "--profile", self.profile]
         if models:
             words += ["--models", " ".join(models)]
         for setting in settings:
             words += ["--set", setting]
-        return shlex.join([".venv/bin/codestress", *words])
+        return shlex.join(words)
 
     def trials(self) -> Trials:
         return questions(self.parameters)
@@ -254,8 +254,9 @@ def _resolved(
             f"{source}: notebook = {file.notebook!r}: no such file{hint}"
         )
     parameters = schema.checked(layers.values, layers.sources)
-    asked_by = layers.sources.get("models", source)
-    models = find_models(parameters.models, registry, asked_by)
+    models = find_models(
+        parameters.models, registry, layers.sources.get("models", source)
+    )
     changed = []
     for key in sorted(keys, key=lambda name: (name != "models", name)):
         before, now = getattr(plain, key, None), getattr(parameters, key)

@@ -60,9 +60,11 @@ def _reproduced(folder: Path) -> Iterator[Criterion]:
     built = [name for name in names if (folder / name / "manifest.json").is_file()]
     missing = [name for name in names if name not in built]
     detail = f"{len(built)} of {len(names)} in {shown(folder)}"
-    detail += f"; not {missing[0]}" if missing else ""
+    if missing:
+        detail += f"; not {missing[0]}"
     mine = len(visible(OUTPUTS / MINE, "*/*/manifest.json"))
-    detail += f"; {mine} in {shown(OUTPUTS / MINE)} do not count" if mine else ""
+    if mine:
+        detail += f"; {mine} in {shown(OUTPUTS / MINE)} do not count"
     yield Criterion("reproduced", "every artefact is built", not missing, detail)
     counts = Counter[str]()
     for name in built:
@@ -71,12 +73,14 @@ def _reproduced(folder: Path) -> Iterator[Criterion]:
             counts.update(read_table(ledger, ["verdict"])["verdict"])
     decided = counts["reproduced"] + counts["differs"] > 0
     listed = ", ".join(f"{verdict}: {count}" for verdict, count in counts.most_common())
-    what = "the papers' numbers are reproduced"
     met = decided and not counts["differs"]
-    yield Criterion("reproduced", what, met, listed)
-    detail = "what was not run needs the models that the ledger names"
-    met = decided and not counts["not run"]
-    yield Criterion("reproduced", "all claims were put to the test", met, detail)
+    yield Criterion("reproduced", "the papers' numbers are reproduced", met, listed)
+    yield Criterion(
+        "reproduced",
+        "all claims were put to the test",
+        decided and not counts["not run"],
+        "what was not run needs the models that the ledger names",
+    )
 
 
 def ready_for(criteria: Sequence[Criterion]) -> str:

@@ -133,8 +133,7 @@ def _questions_of(
             if budget.until is not None:
                 left = in_minutes(budget.until - time.monotonic())
                 place = f"{number} of {len(artefacts)}"
-                line = f"making the questions of {artefact.name} ({place}); {left}"
-                warn(line)
+                warn(f"making the questions of {artefact.name} ({place}); {left}")
             trials = artefact.trials()
             if budget.until is None:
                 check_windows(artefact, trials)

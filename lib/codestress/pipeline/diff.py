@@ -60,8 +60,8 @@ def diff(first: Path, second: Path) -> list[str]:
 
 
 def _artefacts(root: Path) -> set[str]:
-    manifests = visible(root, "**/manifest.json")
-    return {str(path.parent.relative_to(root)) for path in manifests}
+    paths = visible(root, "**/manifest.json")
+    return {str(path.parent.relative_to(root)) for path in paths}
 
 
 def differences(first: Path, second: Path, parts: Sequence[str]) -> list[str]:

@@ -68,11 +68,14 @@ def _programs() -> Iterator[Finding]:
                 name = LANGUAGE_NAMES[language]
                 ways = executor.exposed(language)
                 why = "; ".join(f"{attack}: {way}" for attack, way in ways.items())
-                exposed += [name] if ways else []
+                if ways:
+                    exposed.append(name)
                 detail = "files, network and processes are protected"
                 yield finding(f"attacks in {name}", detail, why)
-            detail = "run: make, make test, every artefact of the demo"
-            yield finding("the kit's own programs", detail)
+            yield finding(
+                "the kit's own programs",
+                "run: make, make test, every artefact of the demo",
+            )
             fault = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {remedy()}"
             if executor.unprotected:
                 fault = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
@@ -90,8 +93,7 @@ def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
     for its server's key: `ok` if the variable is set, else `missing`."""
     users = defaultdict[str, list[str]](list)
     for model in registry.values():
-        if not model.simulated:
-            users[str(model.settings.get("key_env") or "")].append(model.name)
+        users[str(model.settings.get("key_env") or "")].append(model.name)
     users.pop("", None)
     for variable, names in sorted(users.items()):
         advice = f"not set; `export {variable}=…` to ask {', '.join(names)}"

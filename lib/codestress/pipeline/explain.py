@@ -57,8 +57,7 @@ def explain(
     """
     for answer in results.answers.to_dict("records"):
         model, trial = answer["model"], results.trial_of(answer)
-        wanted = outcome in ("", answer[f"outcome_{rule}"])
-        if wanted and matches(trial, model, where):
+        if outcome in ("", answer[f"outcome_{rule}"]) and matches(trial, model, where):
             yield explained(results, answer, rule)
 
 
@@ -66,10 +65,11 @@ def explained(results: Results, answer: Mapping[str, Any], rule: str) -> dict[st
     """Return the dict of `explain` for `answer`, a row of `results.answers`."""
     key = answer["key"]
     stored = stored_responses([key, *answer["earlier"]])
-    rules = results.questions.judges
     return {
         "factors": factors_of(results.trial_of(answer), answer["model"]),
-        "verdicts": {name: answer[f"outcome_{name}"] for name in rules},
+        "verdicts": {
+            name: answer[f"outcome_{name}"] for name in results.questions.judges
+        },
         "extracted": answer[f"detail_{rule}"],
         "key": key,
         "answered_by": answer["answered_by"],

@@ -97,7 +97,7 @@ def response_of(output: ModelOutput) -> Response:
     thoughts, and the reason why it ended."""
     reason = REASONS.get(output.stop_reason, "stop")
     content = output.message.content
-    thought = not isinstance(content, str) and any(
+    thought = isinstance(content, list) and any(
         part.type == "reasoning" for part in content
     )
     if thought and reason == "stop" and not output.completion.strip():

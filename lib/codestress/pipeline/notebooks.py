@@ -156,9 +156,7 @@ def _read_cell(path: Path) -> str:
     for cell in plain_notebook(path)["cells"]:
         if is_parameters(cell):
             return "".join(cell["source"])
-    raise ParameterError(
-        f"{shown(path)}: no cell is tagged 'parameters'; give one cell this tag"
-    )
+    raise ParameterError(f"{shown(path)}: no cell is tagged 'parameters'; tag one")
 
 
 class _Cell(BaseModel):

@@ -136,8 +136,8 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     with Store(store) as responses, Progress(len(asked), "plan") as progress:
         planning = Planning(responses, errors, set())
         for artefact, trials in asked:
-            share = RENDERED / max(1, largest[artefact.paper])
-            rows += _rows(artefact, trials, share, planning)
+            most = max(1, largest[artefact.paper])
+            rows += _rows(artefact, trials, RENDERED / most, planning)
             progress.update()
     return Plan(rows, errors)
 
@@ -196,7 +196,7 @@ def _rows(
                 entry.name,
                 problems=len(problems),
                 rendered=rendered,
-                unpriced=entry.needs_key and entry.price is None,
+                unpriced=entry.needs_key and not entry.price,
                 **scaled,
             )
             _price(row, entry, planning.responses)
@@ -268,17 +268,16 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
     a model of `artefact`. The message describes the prompt. No model is asked."""
     for entries in _groups(artefact, trials):
         smallest = min(entries, key=lambda entry: entry.context or math.inf)
-        if smallest.context is None:
+        if not smallest.context:
             continue
         part = trials.of(smallest.name)
         for trial in part.items:
             prompt = part.render(trial)
             if beyond_window(prompt, smallest):
-                factors = listed(trial.factors)
                 raise ParameterError(
-                    f"{artefact.name}: a prompt has {prompt.characters:,} characters ({factors}); the context of "
-                    f"{smallest.name} has {smallest.context:,} tokens.\n"
-                    "Make the prompts shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
+                    f"{artefact.name}: a prompt has {prompt.characters:,} characters "
+                    f"({listed(trial.factors)}); the context of {smallest.name} has {smallest.context:,} tokens.\n"
+                    "Make them shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
                 )
 
 

@@ -141,9 +141,8 @@ class NotebookQueue:
             self.outcomes.append(outcome)
             if self.progress:
                 self.show(self.progress)
-            total = len(self.artefacts)
-            number = f"{len(self.outcomes):>{len(str(total))}}"
-            line = f"[{number}/{total}] {outcome.name}  {outcome.state}"
+            place = f"[{len(self.outcomes)}/{len(self.artefacts)}]"
+            line = f"{place} {outcome.name}  {outcome.state}"
             if outcome.seconds:
                 line += f"  {outcome.seconds:.1f} s"
             if outcome.error and outcome.error not in earlier:

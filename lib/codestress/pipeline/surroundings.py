@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from codestress.errors import CodestressError
@@ -60,35 +61,29 @@ def left_aside() -> list[str]:
 
 def faulty_jupyter_settings() -> str:
     """Return the reason why JupyterLab does not start, after the settings that may be
-    the cause: Jupyter's environment variables and files. Empty if JupyterLab starts."""
+    the cause: Jupyter's environment variables, and Jupyter's files outside of this
+    Python's own folder. Empty if JupyterLab starts."""
     from jupyter_core.paths import jupyter_config_path
 
-    fault = _no_jupyterlab()
-    settings = [name for name in os.environ if name.startswith(SETTINGS)]
-    for folder in jupyter_config_path():
-        settings += map(str, visible(Path(folder), "jupyter*config.*"))
-    return fault and f"{', '.join(settings) or 'JupyterLab'}: {fault}"
-
-
-def _no_jupyterlab() -> str:
-    """Return the reason why JupyterLab does not start; empty if it starts."""
     start = "from jupyterlab.labapp import LabApp; LabApp.initialize_server(['--no-browser'])"
-    command = [sys.executable, "-P", "-c", start]
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=START_S,
-            )
-        except subprocess.TimeoutExpired:
-            return f"it does not start within {START_S} s"
-    if not done.returncode:
-        return ""
-    return (done.stderr.strip() or "it ends the process").splitlines()[-1]
+    fault = f"it does not start within {START_S} s"
+    with tempfile.TemporaryDirectory() as folder, suppress(subprocess.TimeoutExpired):
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", start],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=START_S,
+        )
+        if not done.returncode:
+            return ""
+        fault = (done.stderr.strip() or "it ends the process").splitlines()[-1]
+    settings = [name for name in os.environ if name.startswith(SETTINGS)]
+    for place in jupyter_config_path():
+        if sys.prefix not in place:
+            settings += map(str, visible(Path(place), "jupyter*config.*"))
+    return f"{', '.join(settings) or 'JupyterLab'}: {fault}"
 
 
 def socket_folder() -> tempfile.TemporaryDirectory[str]:

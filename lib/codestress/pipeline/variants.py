@@ -38,7 +38,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
     name = name.strip()
     if not (equals and name):
         raise ParameterError(
-            f"--set {text!r}: expected KEY=VALUE, for instance --set seed=1 or --set 'd=[1, 15]'"
+            f"--set {text!r}: expected KEY=VALUE, such as seed=1 or 'd=[1, 15]'"
         )
     try:
         return name, yaml.safe_load(written)

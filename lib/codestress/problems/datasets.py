@@ -103,15 +103,14 @@ def data_file(name: str, path: str) -> Path:
         )
     copy = at_hand(path)
     if copy is None:
-        remedy = "it has no address to fetch it from: set"
+        remedy = "it has no address: set"
         if files[path].remote:
             remedy = f"run `codestress data fetch {name}` (needs a network), or set"
         raise DataError(
             f"data set {name}: {path} is not in {' or '.join(map(str, folders()))}; {remedy} CODESTRESS_DATA to a "
             "folder that has it"
         )
-    verdict = _verdict(copy.read_bytes(), files[path])
-    if verdict != "ok":
+    if (verdict := _verdict(copy.read_bytes(), files[path])) != "ok":
         raise DataError(
             f"{copy}: {verdict}; remove it and run `codestress data fetch {name}`"
         )
@@ -156,8 +155,7 @@ def fetch(name: str, file: DataFile) -> Path:
                 "network: HTTPS_PROXY names a proxy, SSL_CERT_FILE a file with its certificates; "
                 "or set CODESTRESS_DATA to a folder that has the file"
             ) from None
-    verdict = _verdict(content, file)
-    if verdict != "ok":
+    if (verdict := _verdict(content, file)) != "ok":
         raise DataError(f"data set {name}: {source} {verdict}; nothing was written")
     write_whole(target, content)
     return target

@@ -147,7 +147,7 @@ def parse_row(line: str) -> dict[str, Any]:
     if odd := re.search("[\0\udc80-\udcff]", line):
         byte = ord(odd[0]) & 0xFF
         raise ValueError(
-            f"the byte 0x{byte:02x}, character {odd.start() + 1} of the line, is not UTF-8; save the file as UTF-8"
+            f"the byte 0x{byte:02x}, character {odd.start() + 1} of the line, is not UTF-8; save it as UTF-8"
         )
     row = parse_json(line, unique=True)
     if not isinstance(row, dict):
