@@ -108,7 +108,7 @@ def data_file(name: str, path: str) -> Path:
             remedy = f"run `codestress data fetch {name}` (needs a network), or set"
         raise DataError(
             f"data set {name}: {path} is not in {' or '.join(map(str, folders()))}; {remedy} CODESTRESS_DATA to a "
-            "folder that has it"
+            "folder with it"
         )
     if (verdict := _verdict(copy.read_bytes(), files[path])) != "ok":
         raise DataError(
@@ -153,7 +153,7 @@ def fetch(name: str, file: DataFile) -> Path:
             raise DataError(
                 f"data set {name}: {source} cannot be fetched ({error}); check the "
                 "network: HTTPS_PROXY names a proxy, SSL_CERT_FILE a file with its certificates; "
-                "or set CODESTRESS_DATA to a folder that has the file"
+                "or set CODESTRESS_DATA to a folder with the file"
             ) from None
     if (verdict := _verdict(content, file)) != "ok":
         raise DataError(f"data set {name}: {source} {verdict}; nothing was written")
