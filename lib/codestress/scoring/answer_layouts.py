@@ -90,7 +90,8 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
         return _from_text(decoded(content), form)
     except NothingMatchedError as error:
         raise NothingMatchedError(f"{path}: {error}") from None
-    except Exception as error:  # readers of damaged files raise many kinds
+    except Exception as error:
+        # Readers of damaged files raise many kinds of errors.
         raise DataError(f"{path}: cannot be read: {error}; {WANTED}") from None
 
 
@@ -108,7 +109,7 @@ def _samples(content: bytes) -> list[Any]:
             raise NothingMatchedError(f"{NO_SAMPLES} (found: {found})")
         members = [archive.getinfo(name) for name in names]
         sizes = [info.file_size for info in members]
-        if max(sizes, default=0) > LARGEST or sum(sizes) > 16 * LARGEST:
+        if max(sizes) > LARGEST or sum(sizes) > 16 * LARGEST:
             raise ValueError(f"it unpacks to {sum(sizes):,} bytes")
         return [_object(_member(archive, info, content)) for info in members]
 

@@ -52,7 +52,8 @@ class Parts(NamedTuple):
     answer: str
 
 
-@lru_cache  # each scoring rule asks for the same text
+# Each scoring rule asks for the same text.
+@lru_cache
 def without_thoughts(text: str) -> str:
     """Return a completion's answer: its text without hidden thoughts (between tags such
     as <think>) and without the chat template's special tokens.
@@ -149,7 +150,8 @@ def _families(text: str) -> list[list[Ending]]:
     families = []
     for opening, closing in ANSWER_TAGS:
         blocks = []
-        for rest in opening.split(text)[2::2]:  # [1::2] are the pattern's group
+        # Every second part, from 1 on, is the pattern's group.
+        for rest in opening.split(text)[2::2]:
             inside, *behind = closing.split(rest, maxsplit=1)
             blocks.append(Ending(inside.strip(), bool(behind)))
         if blocks:

@@ -35,16 +35,10 @@ from .input_answers import (
 
 Rule = Literal["strict", "reference"]
 
-REASONS = dict.fromkeys(Ending, Outcome.INCORRECT)
-REASONS |= {
-    Ending.RAISED: Outcome.RAISED,
-    Ending.SYNTAX_ERROR: Outcome.SYNTAX_ERROR,
-    Ending.STEP_LIMIT: Outcome.STEP_LIMIT,
-    Ending.CPU_TIME: Outcome.TIMEOUT,
-    Ending.WALL_TIME: Outcome.TIMEOUT,
-    Ending.DIED: Outcome.RAISED,
-    Ending.HARNESS_ERROR: Outcome.HARNESS_ERROR,
-}
+OUTCOMES = {outcome.name: outcome for outcome in Outcome}
+REASONS = {end: OUTCOMES.get(end.name, Outcome.INCORRECT) for end in Ending}
+REASONS |= dict.fromkeys([Ending.CPU_TIME, Ending.WALL_TIME], Outcome.TIMEOUT)
+REASONS[Ending.DIED] = Outcome.RAISED
 """Outcome of an answer whose program did not return the correct value, by the way in
 which the program ended."""
 
@@ -117,7 +111,8 @@ def score_output(answer: Answer) -> Score:
     text = _value(answer)
     written = text
     if text.startswith("{"):
-        with suppress(ValueError):  # else Python's: in JSON, true is True
+        # Not JSON, in which true is True, but Python's: read below.
+        with suppress(ValueError):
             written = repr(parse_json(text))
     try:
         value, unresolved = parse_literal(written)
@@ -129,10 +124,11 @@ def score_output(answer: Answer) -> Score:
     if isinstance(value, dict) and not isinstance(expected, dict) and len(value) == 1:
         [(key, inner)] = value.items()
         value = inner if key in KEYS else value
-    return _compared(same_value(value, expected), text, unresolved)
+    return compared(same_value(value, expected), text, unresolved)
 
 
-def _compared(correct: bool, detail: str, unresolved: bool = False) -> Score:
+def compared(correct: bool, detail: str, unresolved: bool = False) -> Score:
+    """Return the score of an answer whose value was compared with the expected one."""
     outcome = Outcome.CORRECT if correct else Outcome.INCORRECT
     return Score(outcome, float(correct), detail, unresolved)
 
@@ -184,7 +180,7 @@ def score_execution(
     if execution.outcome is Ending.RETURNED:
         expected = parse_literal(problem.output).value
         if same_value(execution.value, expected):
-            return _compared(True, "", unresolved)
+            return compared(True, "", unresolved)
     detail = execution.detail or shown_value(execution.value)
     return Score(REASONS[execution.outcome], 0.0, detail, unresolved)
 
@@ -197,7 +193,7 @@ def score_interpreted(problem: Problem, text: str) -> Score:
     `REASONS`. Unparsable for a text that this engine does not write.
     """
     for outcome in Ending:
-        if text == outcome or text.startswith(f"{outcome} "):
+        if f"{text} ".startswith(f"{outcome} "):
             break
     else:
         return Score(Outcome.UNPARSABLE, 0.0, "not from the interpreter's engine")
@@ -207,7 +203,7 @@ def score_interpreted(problem: Problem, text: str) -> Score:
         with suppress(NotLiteral):
             expected = parse_literal(problem.output).value
             correct = same_value(parse_literal(detail).value, expected)
-            return _compared(correct, detail)
+            return compared(correct, detail)
     return Score(REASONS[outcome], 0.0, detail)
 
 
@@ -234,7 +230,7 @@ def score_asserted(execution: Execution, answer: str) -> Score:
     `REASONS`.
     """
     if execution.outcome is Ending.RETURNED:
-        return _compared(True, answer)
+        return compared(True, answer)
     if execution.detail.startswith("AssertionError"):
-        return _compared(False, answer)
+        return compared(False, answer)
     return Score(REASONS[execution.outcome], 0.0, execution.detail)

@@ -40,7 +40,7 @@ def summarize(
         alone = row["items"] == 1
         clusters = np.arange(len(part)) if alone else part["problem"].to_numpy()
         share = clustered_share(scores, clusters, confidence)
-        row.update(share.interval._asdict())
+        row |= share.interval._asdict()
         items = "one item" if alone else f"{row['items']} items"
         row["interval"] = f"Wilson, {items}"
         counts = part[f"outcome_{rule}"].value_counts()

@@ -39,6 +39,7 @@ from codestress.scoring.input_answers import (
 from codestress.scoring.judging import unanswered, unread
 from codestress.scoring.predictions import (
     Answer,
+    compared,
     score_answers,
     score_asserted,
     score_output,
@@ -146,9 +147,7 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
     if task == "output":
         with suppress(NotLiteral):
             value = parse_literal(problem.output).value
-            if value == parse_literal(answer).value:
-                return Score(Outcome.CORRECT, 1.0, answer)
-            return Score(Outcome.INCORRECT, 0.0, answer)
+            return compared(value == parse_literal(answer).value, answer)
         assertion = f"{problem.call} == {answer}"
     else:
         assertion = f"{answer} == {problem.output}"

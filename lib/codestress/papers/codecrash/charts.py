@@ -135,7 +135,7 @@ def _dots(
     titles = _together(points["panel"], 2)
     rows = _together(points["condition"], 0)
     models, labels = pd.factorize(points["model"])
-    theirs = published[published["condition"].isin(rows)]
+    theirs = published.query("condition in @rows")
     grey = theirs["slot"].nunique()
     series = grey + len(labels)
     slots = -0.36 + (np.arange(series) + 0.5) * (0.72 / series)
@@ -156,11 +156,11 @@ def _dots(
     for ax, title, upper in zip(axes, titles, above, strict=False):
         name = beside.get(title, "")
         _name_panel(ax, title, name if beside.get(upper) != name else "")
-        own = drawn[drawn["panel"] == title].sort_values("y", kind="stable")
+        own = drawn.query("panel == @title").sort_values("y", kind="stable")
         for model, look in looks(labels).items():
-            _model_dots(ax, model, own[own["model"] == model], look)
+            _model_dots(ax, model, own.query("model == @model"), look)
         name_rows(ax, row_names(rows), 0.45, length=None)
-        shown[ax] = theirs[theirs["panel"] == title]
+        shown[ax] = theirs.query("panel == @title")
     return figure, shown
 
 
@@ -242,7 +242,8 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     start = response.collapse_at
     if start is not None:
         label = f"one unit repeated to token {response.tokens:,}"
-        shown = min(response.tokens, 1.2 * start)  # more would be the same grey
+        # More would be the same grey.
+        shown = min(response.tokens, 1.2 * start)
         ax.axvspan(start, shown, color="#BBBBBB", alpha=0.5, lw=0, label=label)
         ax.set_xlim(-0.02 * shown, shown)
     asked = f"{response.problem}, {spelled(response.perturbation, code=True)}"

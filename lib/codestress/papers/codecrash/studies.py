@@ -132,9 +132,7 @@ class Questions(Perturbed, Experiment):
 
     def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
         """Yield a trial for each candidate (repeated sample) of a question."""
-        count = self.samples_cot
-        if factors["mode"] == "direct":
-            count = self.samples_direct
+        count: int = getattr(self, f"samples_{factors['mode']}")
         # AGAIN has the vanilla prompt; other sample numbers make new requests of it.
         first = count if factors["perturbation"] == "AGAIN" else 0
         for sample in range(first, first + count):
@@ -156,9 +154,7 @@ class Questions(Perturbed, Experiment):
         information.`
         """
         mode = trial.factors["mode"]
-        longest = self.max_tokens_cot
-        if mode == "direct":
-            longest = self.max_tokens_direct
+        longest: int = getattr(self, f"max_tokens_{mode}")
         style = f"{self.task}.{mode}"
         names = [style]
         if trial.factors["ignore"]:

@@ -286,7 +286,7 @@ def headline(table: pd.DataFrame, *, relative: bool) -> str:
     over all problems if there are several data sets.
     """
     if MERGE in set(table["dataset"]):
-        table = table[table["dataset"] == MERGE]
+        table = table.query("dataset == @MERGE")
     rows = named(table)
     rows = rows[~rows["perturbation"].isin(CONTROLS)]
     column = unit = "points"

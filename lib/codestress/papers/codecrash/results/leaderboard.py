@@ -141,9 +141,8 @@ def average_losses(published: pd.DataFrame) -> pd.DataFrame:
     """
     key = ["label", "mode", "perturbation"]
     lost = -published.pivot(index=key, columns="dataset", values="relative_pct")
-    lost = lost.reindex(
-        columns=[*problem_counts(), MERGE]
-    )  # input prediction has CRUXEval alone: the missing columns are nan
+    # Input prediction has CRUXEval alone: the missing columns are nan.
+    lost = lost.reindex(columns=[*problem_counts(), MERGE])
     readings = {}
     for reading, weights in reading_weights().items():
         readings[reading] = lost[weights.index] @ weights
@@ -178,7 +177,7 @@ def mean_losses(losses: pd.DataFrame, by: list[str]) -> pd.Series:
     """Return the mean loss (in % of vanilla) over the perturbations of `HEADLINE`, for
     each combination of values in the columns `by`. `losses` comes from
     `average_losses`."""
-    four = losses[losses["perturbation"].isin(HEADLINE)]
+    four = losses.query("perturbation in @HEADLINE")
     return four.groupby(by, sort=False)["lost"].mean()
 
 
@@ -196,7 +195,7 @@ def compared_tables(
     asked = as_the_paper_asked(table)
     if set(asked["dataset"]) - {MERGE} != set(problem_counts()):
         # Other problems, or one data set alone, are not the paper's Merge.
-        asked = asked[asked["dataset"] != MERGE]
+        asked = asked.query("dataset != @MERGE")
     cells = published[published["mode"].isin(table["mode"])]
     cells = cells[cells["perturbation"].isin(table["perturbation"])]
     cells = cells.round({"points": 2, "relative_pct": 2})
@@ -241,7 +240,7 @@ def own_headlines(
     counts = problem_counts()
     paper = answers["model"].isin(published["model"]) & answers["dataset"].isin(counts)
     pairs = paired_scores(as_the_paper_asked(answers[paper]), rule)
-    pairs = pairs[pairs["perturbation"].isin(HEADLINE) & (pairs["dataset"] != MERGE)]
+    pairs = pairs.query("perturbation in @HEADLINE and dataset != @MERGE")
     pairs["question"] = pairs["dataset"] + "/" + pairs["question"]
     models = published["model"].nunique()
     rows = []
@@ -267,7 +266,7 @@ def _mean_kept(pairs: pd.DataFrame, weights: pd.Series) -> Moved:
         for dataset, weight in weights.items():
             cell = own
             if dataset != MERGE:
-                cell = own[own["dataset"] == dataset]
+                cell = own.query("dataset == @dataset")
             part = share(cell["score"], cell["score_before"])
             kept.append(part * weight)
     return total(kept) * (len(weights) * 100 / len(kept))

@@ -86,11 +86,12 @@ def with_reasoning(
     is a dict from key to response."""
     responses = answers["key"].map(texts)
     tokens = responses.map(reasoning_tokens, na_action="ignore")
-    starts = responses.dropna().map(lambda response: collapse_start(response.text))
-    return answers.assign(
-        reasoning_tokens=tokens.astype(float),
-        collapsed=answers.index.isin(starts.dropna().index),
-    )
+    table = answers.assign(reasoning_tokens=tokens.astype(float))
+    table["collapsed"] = [
+        key in texts and collapse_start(texts[key].text) is not None
+        for key in answers["key"]
+    ]
+    return table
 
 
 def reasoning_table(
@@ -195,13 +196,12 @@ def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
     grid = np.linspace(0, 1, 1001)
     slopes = np.polyval(np.polyder(quadratic), grid)
     rates = np.maximum(slopes, 0)
-    events = np.cumsum(rates[1:] + rates[:-1])
-    expected = np.concatenate([[0.0], events])
+    expected = np.cumsum([0.0, *(rates[1:] + rates[:-1])])
     uniform = random.random((GROWTHS, places.size - 2))
     between = np.sort(uniform, axis=1)
     farther = 0
     for row in np.interp(between, expected / expected[-1], grid):
-        _, other = _quadratic(np.concatenate([[0.0], row, [1.0]]))
+        _, other = _quadratic(np.array([0.0, *row, 1.0]))
         farther += other >= distance
     return (1 + farther) / (1 + GROWTHS)
 

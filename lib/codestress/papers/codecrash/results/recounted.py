@@ -179,8 +179,7 @@ def _thinking(lost: pd.DataFrame) -> Iterator[Number]:
     """Yield the numbers about reasoning models as (name, reading, value). The sources
     are the leaderboard's Pass@1, the tokens of Table 4, and `lost`, the losses of all
     other models with chains of thought."""
-    scores = pass_at_1()
-    scores = scores[~scores["label"].isin(lost.index)]
+    scores = pass_at_1().query("label not in @lost.index")
     key = ["dataset", "label"]
     wide = scores.pivot(index=key, columns="perturbation", values="value")
     kept = wide.div(wide["VAN"], axis=0)

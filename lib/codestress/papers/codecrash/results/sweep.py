@@ -43,7 +43,8 @@ def by_density(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Dat
     including reasoning. `rule` is the scoring rule. Raises `ParameterError` if no
     perturbed answer can be paired with a vanilla one.
     """
-    required_pairs(answers, rule)  # without them there is nothing to draw
+    # Without pairs there is nothing to draw.
+    required_pairs(answers, rule)
     table = condition_means(answers, "tokens", rule=rule, confidence=confidence)
     vanilla = table["perturbation"] == "VAN"
     parts = [table[~vanilla]]
