@@ -206,10 +206,10 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
         )
     written = f"({ASSERT.sub('', text).rstrip(';')}\n)".encode("utf-8", "replace")
     root = parser("javascript").parse(written).root_node
-    statement = root.named_children[0] if len(root.named_children) == 1 else None
-    if root.has_error or statement is None or statement.type != "expression_statement":
+    kinds = [child.type for child in root.named_children]
+    if root.has_error or kinds != ["expression_statement"]:
         raise SyntaxError("not an expression")
-    node = statement.named_children[0]
+    node = root.named_children[0].named_children[0]
     while node.type == "parenthesized_expression":
         node = next(child for child in node.named_children if child.type != "comment")
     if text_at(node, "operator") in ("==", "==="):
@@ -242,9 +242,8 @@ def python_text(node: Node) -> str:
     number, constant, key or sign. Raises `ValueError` for any other node."""
     text = text_of(node)
     if node.type == "string":
-        content = re.sub(r"\\'", "'", text[1:-1])
-        if text[0] == "'":
-            content = re.sub(r'(?<!\\)"', '\\"', content)
+        # A quote without a backslash is in a string between single quotes.
+        content = re.sub(r'(?<!\\)"', '\\"', text[1:-1].replace("\\'", "'"))
         return repr(json.loads(f'"{content}"', strict=False))
     after = node.next_sibling
     if node.type in ("property_identifier", "number") and after and after.type == ":":

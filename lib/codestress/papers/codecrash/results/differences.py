@@ -2,7 +2,6 @@
 17)."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,6 +23,7 @@ from .conditions import (
     SETTING,
     WORDS,
     cells,
+    drawn_columns,
     most,
     named,
     plain_vanilla,
@@ -238,16 +238,6 @@ def setting_effects(
                 rows.append(row | estimate_row(effect * 100, part, confidence))
     columns = ["setting", *CELL, "reading", *NUMBERS[:3], "problems", *NUMBERS[3:]]
     return pd.DataFrame(rows, columns=columns)
-
-
-def drawn_columns(
-    table: pd.DataFrame, axis: str, numbers: Sequence[str]
-) -> pd.DataFrame:
-    """Return the columns model, panel, `axis` and cell of `table`, and the three or
-    four columns `numbers`, renamed value, low, high and hollow."""
-    names = ["model", "panel", axis, "cell"]
-    ends = ["value", "low", "high", "hollow"][: len(numbers)]
-    return table[[*names, *numbers]].set_axis([*names, *ends], axis=1)
 
 
 def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, float]:

@@ -196,8 +196,9 @@ def compared_tables(
     if set(asked["dataset"]) - {MERGE} != set(problem_counts()):
         # Other problems, or one data set alone, are not the paper's Merge.
         asked = asked.query("dataset != @MERGE")
-    cells = published[published["mode"].isin(table["mode"])]
-    cells = cells[cells["perturbation"].isin(table["perturbation"])]
+    cells = published.query(
+        "mode in @table['mode'] and perturbation in @table['perturbation']"
+    )
     cells = cells.round({"points": 2, "relative_pct": 2})
     cells["mode_name"] = cells["mode"].map(MODES)
     return {
@@ -238,15 +239,15 @@ def own_headlines(
     `rule` is the scoring rule.
     """
     counts = problem_counts()
-    paper = answers["model"].isin(published["model"]) & answers["dataset"].isin(counts)
-    pairs = paired_scores(as_the_paper_asked(answers[paper]), rule)
+    asked = answers.query("model in @published.model and dataset in @counts")
+    pairs = paired_scores(as_the_paper_asked(asked), rule)
     pairs = pairs.query("perturbation in @HEADLINE and dataset != @MERGE")
     pairs["question"] = pairs["dataset"] + "/" + pairs["question"]
     models = published["model"].nunique()
     rows = []
     for mode, part in pairs.groupby("mode"):
-        asked = part.groupby(["model", "dataset", "perturbation"]).ngroups
-        if asked < models * len(counts) * len(HEADLINE):
+        conditions = part.groupby(["model", "dataset", "perturbation"]).ngroups
+        if conditions < models * len(counts) * len(HEADLINE):
             continue
         for reading, weights in reading_weights().items():
             row = {"mode": mode, "reading": reading}

@@ -16,12 +16,8 @@ from codestress.scoring.forms import split_thoughts
 from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN, Response
 
-from .conditions import (
-    CELL,
-    cells,
-    named,
-)
-from .differences import TOKENS, condition_means, drawn_columns, estimate_row
+from .conditions import CELL, cells, drawn_columns, named
+from .differences import TOKENS, condition_means, estimate_row
 from .leaderboard import HEADLINE, in_panels, registry_names, with_claims
 
 CONFUSED = re.compile(
@@ -242,7 +238,7 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
     `texts` is a dict from key to response. Failed requests, whose keys are missing in
     `texts`, are left out. Raises `ValueError` if no response is left.
     """
-    answers = answers[answers["key"].isin(list(texts))]
+    answers = answers.query("key in @texts")
 
     def rank(row: Any) -> tuple[bool, int]:
         text = texts[row.key].text

@@ -10,7 +10,7 @@ from codestress.fitting.influence import mean, share
 from codestress.types import Response
 
 from ..programs import MESSAGES
-from .conditions import CELL, cells, named, spelled
+from .conditions import CELL, cells, drawn_columns, named, spelled
 from .differences import (
     NUMBERS,
     PAIRED,
@@ -18,7 +18,6 @@ from .differences import (
     RELATIVE,
     TOKENS,
     condition_means,
-    drawn_columns,
     estimate_row,
     required_pairs,
 )
