@@ -64,8 +64,12 @@ def _written_list(cell: Any) -> list[str | None] | None:
             value = parse_literal(cell).value
             # NumPy writes lists without commas, which Python reads as one text.
             content = value if repr(value) == cell else content
-    texts = isinstance(content, list) and {*map(type, content)} <= {str, NoneType}
-    return content if texts else None
+    return content if are_texts(content) else None
+
+
+def are_texts(value: Any) -> bool:
+    """Return whether `value` is a list of texts, in which None may mark missing ones."""
+    return isinstance(value, list) and {*map(type, value)} <= {str, NoneType}
 
 
 def warning(fault: str, names: Sequence[str]) -> str:

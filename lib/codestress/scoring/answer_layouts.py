@@ -27,7 +27,14 @@ from codestress.literals import parse_json
 from codestress.problems.problem_files import LARGEST, decoded, unpacked
 from codestress.validation import read_yaml
 
-from .answer_fields import answer_texts, field_at, id_text, values_at, warning
+from .answer_fields import (
+    answer_texts,
+    are_texts,
+    field_at,
+    id_text,
+    values_at,
+    warning,
+)
 
 Row = dict[str, Any]
 LAYOUTS = read_yaml(Path(__file__).with_name("layouts.yaml"))
@@ -109,8 +116,9 @@ def _samples(content: bytes) -> list[Any]:
             raise NothingMatchedError(f"{NO_SAMPLES} (found: {found})")
         members = [archive.getinfo(name) for name in names]
         sizes = [info.file_size for info in members]
-        if max(sizes) > LARGEST or sum(sizes) > 16 * LARGEST:
-            raise ValueError(f"it unpacks to {sum(sizes):,} bytes")
+        whole = sum(sizes)
+        if max(sizes) > LARGEST or whole > 16 * LARGEST:
+            raise ValueError(f"it unpacks to {whole:,} bytes")
         return [_object(_member(archive, info, content)) for info in members]
 
 
@@ -187,9 +195,7 @@ def _lists_of_texts(content: Row) -> dict[str, list[str | None]]:
     """Return the object `content` if it maps problem ids to lists of texts. Raises
     `ValueError` if not."""
     for name, texts in content.items():
-        if not isinstance(texts, list) or not all(
-            isinstance(text, str | None) for text in texts
-        ):
+        if not are_texts(texts):
             names = ", ".join([*content][:9])
             raise ValueError(f"{name}: is not a list of texts (found {names})")
     return content
@@ -248,10 +254,8 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
             # pandas writes whole numbers as floats in a column with gaps.
             problem = problem.removesuffix(".0")
         if not problem.strip():
-            fault = f"rows without {id_field}"
-            if not row:
-                fault = f"rows that are {NO_ROW}"
-            faults[f"{fault}, left out"].append(str(number))
+            fault = f"without {id_field}" if row else f"that are {NO_ROW}"
+            faults[f"rows {fault}, left out"].append(str(number))
             continue
         # lm-eval writes the same responses again for each of its filters.
         row_filter = name == "lm-eval" and row.get("filter")
@@ -296,7 +300,7 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
         if form not in layouts:
             raise ValueError(f"it is {container}, not {form}")
         layouts = {form: layouts[form]}
-    elif "completion" not in names and not names.isdisjoint(TABLE["answers"]):
+    elif "completion" not in names and names & {*TABLE["answers"]}:
         # A `solution` beside a model's answer is the expected one.
         del layouts["evalplus"]
     for name, layout in layouts.items():

@@ -169,13 +169,16 @@ def _side(text: str, function: str) -> str:
     With a `function`, that is the side with its call. Else it is the value: the right
     side, or the left side if the right one is a call and the left one a literal.
     """
-    equals, end = outside_brackets(text, "=="), len(text)
+    equals = outside_brackets(text, "==")
+    end = len(text)
     if equals < 0 and text.lstrip().startswith("("):
         text = text.lstrip()[1:]
-        equals, end = outside_brackets(text, "=="), outside_brackets(text, ")")
+        equals = outside_brackets(text, "==")
+        end = outside_brackets(text, ")")
     if not 0 <= equals < end:
         return ""
-    left, right = text[:equals], text[equals + 2 : end] + text[end + 1 :]
+    left = text[:equals]
+    right = text[equals + 2 : end] + text[end + 1 :]
     if function:
         return left if _call_of(function, left) else right
     if CALL.match(right):

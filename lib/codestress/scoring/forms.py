@@ -105,8 +105,8 @@ def split_thoughts(text: str) -> Parts:
             thoughts.append(part)
             lines = EMPTY_LINES.match(text, start)
             start, opening = lines.end() if lines else start, ""
-    tag = ANSWER_TAGS[0][0].search(text, start) if opening[:1] == "[" else None
-    if tag:
+    tag = ANSWER_TAGS[0][0].search(text, start)
+    if tag and opening[:1] == "[":
         thoughts.append(text[start : tag.start()])
         start, opening = tag.start(), ""
     (thoughts if opening else answer).append(text[start:])
@@ -115,7 +115,8 @@ def split_thoughts(text: str) -> Parts:
 
 # --- Answers between tags: CodeCrash, appendix D ---
 
-TAG, END_TAG = "[ANSWER]", "[/ANSWER]"
+TAG = "[ANSWER]"
+END_TAG = "[/ANSWER]"
 QUOTED_PROMPT = re.compile(
     r"[\s`'\"*]*(?:(?:and|…|\.\.\.)[\s`'\"*]*)?|.*(?:\w\(\?\?\)\s*==.*|==\s*\?\?)",
     re.DOTALL,
@@ -138,7 +139,8 @@ def tagged(text: str, *, open_ended: bool = False) -> str | None:
     families = _families(text)
     if not families:
         return marked(text) or None
-    last, answers = families[0][-1], _own(families[0])
+    last = families[0][-1]
+    answers = _own(families[0])
     if last.closed or (open_ended and answers):
         return answers[-1]
     return last.text if open_ended else None
@@ -173,9 +175,7 @@ def marked(text: str) -> str | None:
     None if there is no tag or box, or if the whole text is Python.
     """
     families = _families(text)
-    if not families and not BOX.search(text):
-        return None
-    if _is_program(text):
+    if not (families or BOX.search(text)) or _is_program(text):
         return None
     answers = {unwrapped(box) for box in boxes(text)}
     for blocks in families:
@@ -354,7 +354,7 @@ def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
     """
     last: dict[str, Any] = {}
     for _, _, value in json_objects(text):
-        if not value.keys().isdisjoint(names):
+        if value.keys() & {*names}:
             last = value
     lists = {}
     for name in names:

@@ -95,8 +95,11 @@ def _call(text: str, problem: Problem) -> ast.Call:
             why = str(error)
             continue
         sides = asserted(node, problem.function)
-        if sides and _is_output(sides[1], problem):
-            node = sides[0]
+        # A value that would have to be run is not the output.
+        with suppress(NotLiteral):
+            output = parse_literal(problem.output).value
+            if sides and same_value(literal_of(sides[1]).value, output):
+                node = sides[0]
         match node:
             case ast.Call(ast.Name(problem.function)):
                 return node
@@ -109,18 +112,13 @@ def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
     `function`; None for any other expression. `is` counts as `==` before None, True and
     False."""
     match node:
-        case ast.Compare(left, [ast.Eq()], [right]):
-            sides = [(left, right), (right, left)]
-        case ast.Compare(
+        case ast.Compare(left, [ast.Eq()], [right]) | ast.Compare(
             left, [ast.Is()], [ast.Constant(None | True | False) as right]
         ):
-            sides = [(left, right)]
-        case _:
-            return None
-    for side, value in sides:
-        match side:
-            case ast.Call(ast.Name(name)) as call if name == function:
-                return call, value
+            for side, value in ((left, right), (right, left)):
+                match side:
+                    case ast.Call(ast.Name(name)) as call if name == function:
+                        return call, value
     return None
 
 
@@ -138,23 +136,13 @@ def asserted_expression(text: str) -> ast.expr:
     raise SyntaxError("neither an expression nor an assertion")
 
 
-def _is_output(node: ast.expr, problem: Problem) -> bool:
-    """Return whether the expression `node` is a literal whose value is the output of
-    `problem`. False for an expression that would have to be run."""
-    try:
-        return same_value(literal_of(node).value, parse_literal(problem.output).value)
-    except NotLiteral:
-        return False
-
-
 def _closed(call: ast.Call, problem: Problem) -> str:
     """Return the source of a call whose arguments are expressions of the closed kind
     (`_Closing`). Raises `NotArguments` for others."""
     try:
         closing = _Closing(call, problem.code)
-        call.args = [closing.visit(item) for item in call.args]
-        for item in call.keywords:
-            item.value = closing.visit(item.value)
+        call.args = list(map(closing.visit, call.args))
+        call.keywords = list(map(closing.visit, call.keywords))
         return ast.unparse(call)
     except (RecursionError, ValueError) as error:
         raise NotArguments(str(error)) from None
@@ -209,14 +197,11 @@ def _constants(code: str) -> dict[str, ast.expr]:
     Names of builtins are left out. The dict is empty if the program does not parse.
     """
     values: dict[str, ast.expr] = {}
-    try:
-        statements = parse_program(code).body
-    except SyntaxError:
-        return values
-    for statement in statements:
-        match statement:
-            case ast.Assign([ast.Name(name)], value) if not hasattr(builtins, name):
-                with suppress(NotLiteral):
-                    literal_of(value)
-                    values[name] = value
+    with suppress(SyntaxError):
+        for statement in parse_program(code).body:
+            match statement:
+                case ast.Assign([ast.Name(name)], value) if not hasattr(builtins, name):
+                    with suppress(NotLiteral):
+                        literal_of(value)
+                        values[name] = value
     return values

@@ -35,8 +35,7 @@ from .input_answers import (
 
 Rule = Literal["strict", "reference"]
 
-OUTCOMES = {outcome.name: outcome for outcome in Outcome}
-REASONS = {end: OUTCOMES.get(end.name, Outcome.INCORRECT) for end in Ending}
+REASONS = {end: Outcome.__members__.get(end.name, Outcome.INCORRECT) for end in Ending}
 REASONS |= dict.fromkeys([Ending.CPU_TIME, Ending.WALL_TIME], Outcome.TIMEOUT)
 REASONS[Ending.DIED] = Outcome.RAISED
 """Outcome of an answer whose program did not return the correct value, by the way in
@@ -84,10 +83,8 @@ def _run(
     jobs: dict[Answer, tuple[Program, bool]] = {}
     for answer in answers:
         try:
-            if rule == "strict":
-                jobs[answer] = _called(answer)
-            else:
-                jobs[answer] = _pasted(answer, task), False
+            strict = rule == "strict"
+            jobs[answer] = _called(answer) if strict else _pasted(answer, task)
         except NotArguments as error:
             scores[answer] = Score(Outcome.UNPARSABLE, 0.0, str(error))
     order = sorted(jobs, key=lambda answer: jobs[answer][0].source)
@@ -207,9 +204,9 @@ def score_interpreted(problem: Problem, text: str) -> Score:
     return Score(REASONS[outcome], 0.0, detail)
 
 
-def _pasted(answer: Answer, task: Task) -> Program:
-    """Return the program with which CRUXEval's own harness judges an answer: an
-    assertion that the answer's text equals the problem's output.
+def _pasted(answer: Answer, task: Task) -> tuple[Program, bool]:
+    """Return the program with which CRUXEval's own harness judges an answer (an
+    assertion that the answer's text equals the problem's output), and False.
 
     Raises `NotArguments` for an input without the function's name and a parenthesis,
     and for an output that contains the call.
@@ -219,7 +216,8 @@ def _pasted(answer: Answer, task: Task) -> Program:
         raise NotArguments(f"no call of {problem.function}")
     if task == "output" and problem.call in answer.text:
         raise NotArguments("the call itself")
-    return Program(f"{problem.code}\nassert {problem.output} == {answer.text}")
+    code = f"{problem.code}\nassert {problem.output} == {answer.text}"
+    return Program(code), False
 
 
 def score_asserted(execution: Execution, answer: str) -> Score:

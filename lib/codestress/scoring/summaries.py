@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import clustered_share
@@ -35,11 +34,10 @@ def summarize(
         row: dict[str, Any] = dict(zip(by, group, strict=True))
         row["n"] = len(part)
         row["items"] = part["problem"].nunique()
-        scores = part[f"value_{rule}"].to_numpy(float)
-        row["accuracy"] = scores.mean()
         alone = row["items"] == 1
-        clusters = np.arange(len(part)) if alone else part["problem"].to_numpy()
-        share = clustered_share(scores, clusters, confidence)
+        clusters = range(len(part)) if alone else part["problem"]
+        share = clustered_share(part[f"value_{rule}"], clusters, confidence)
+        row["accuracy"] = share.value
         row |= share.interval._asdict()
         items = "one item" if alone else f"{row['items']} items"
         row["interval"] = f"Wilson, {items}"

@@ -128,9 +128,7 @@ def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> 
     if score := unanswered(response):
         return score
     _, tag, rest = without_thoughts(response.text).rpartition(TAG)
-    content = ""
-    if tag:
-        content = rest.partition(END_TAG)[0].strip()
+    content = rest.partition(END_TAG)[0].strip() if tag else ""
     return _as_run(problem, task, content)
 
 
@@ -154,7 +152,7 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
         if _only_calls(assertion, problem):
             source = problem.source
     program = Program(f"{problem.code}\nassert {assertion}", source=source)
-    (execution,) = shared_executor().run([program])
+    [execution] = shared_executor().run([program])
     return score_asserted(execution, answer)
 
 

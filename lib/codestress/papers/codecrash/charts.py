@@ -39,12 +39,12 @@ TALLEST_DRAWN = 7.9
 """Largest height of a figure in inches, without the title and the notes below the
 figure."""
 STATUSES = {
-    "applied": ("#CDEBE1", HATCHES[0]),
-    "unchanged": ("#777777", HATCHES[1]),
-    "refused": (PUBLISHED, HATCHES[2]),
-    "rejected": (WRONG, HATCHES[3]),
+    "applied": "#CDEBE1",
+    "unchanged": "#777777",
+    "refused": PUBLISHED,
+    "rejected": WRONG,
 }
-"""Dict from status to the colour and hatch of its bars."""
+"""Dict from status to the colour of its bars."""
 
 
 def difference_dots(
@@ -67,8 +67,16 @@ def difference_dots(
     for ax, theirs in axes.items():
         ax.axvline(0, color="black", linewidth=0.8, zorder=1)
         if len(theirs):
-            dots = theirs["value"], theirs["y"]
-            ax.plot(*dots, "o", alpha=0.3, markersize=2.5, label=name, **style)
+            ax.plot(
+                "value",
+                "y",
+                "o",
+                data=theirs,
+                alpha=0.3,
+                markersize=2.5,
+                label=name,
+                **style,
+            )
             means = theirs.groupby("y", as_index=False)["value"].mean()
             bars = means["value"], means["y"]
             ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
@@ -141,8 +149,7 @@ def _dots(
     slots = -0.36 + (np.arange(series) + 0.5) * (0.72 / series)
     drawn = points.assign(slot=grey + models)
     for part in (drawn, theirs):
-        places = [rows.index(condition) for condition in part["condition"]]
-        part["y"] = places + slots[part["slot"]]
+        part["y"] = list(map(rows.index, part["condition"])) + slots[part["slot"]]
     columns = points["panel"].str.partition(", ")[0].nunique()
     across = columns if columns <= 3 else 2
     down = math.ceil(len(titles) / across)
@@ -268,10 +275,19 @@ def status_bars(table: pd.DataFrame) -> Figure:
         rows = range(len(part))
         problems = part["problems"]
         left = np.zeros(len(part))
-        for status, (colour, hatch) in STATUSES.items():
+        for status, hatch in zip(STATUSES, HATCHES, strict=False):
             shares = 100 * part[status] / problems
-            style: Any = {"color": colour, "hatch": hatch}
-            ax.barh(rows, shares, 0.8, left, label=status, ec="white", **style)
+            colour = STATUSES[status]
+            ax.barh(
+                rows,
+                shares,
+                0.8,
+                left,
+                label=status,
+                color=colour,
+                hatch=hatch,
+                ec="white",
+            )
             left += shares
         names = [spelled(name, code=True) for name in part["condition"]]
         ax.set_yticks(rows, names)

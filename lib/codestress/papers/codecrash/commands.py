@@ -75,8 +75,7 @@ def write(
     for path, rows in {output: written.rows, beside: written.rejected}.items():
         text = writing.with_other_rows(written, rows, path, problems)
         write_whole(path, text)
-    counts = written.counts.most_common()
-    kinds = ", ".join(f"{count} {kind}" for kind, count in counts)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in written.counts.most_common())
     click.echo(
         f"{shown(output.resolve())}: {len(usable)} problems, {len(faults)} others cannot be used: {kinds}; "
         f"rejected ones: {shown(beside.resolve())}"
@@ -123,7 +122,7 @@ def perturb(
     names = set[str]()
     usable = set[str]()
     for row in rows:
-        text = f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}"
+        text = "{id:20} {condition:8} {state:9} {reason}".format_map(row)
         if as_json:
             text = json.dumps(row)
         click.echo(text.rstrip())

@@ -13,5 +13,4 @@ def published() -> pd.DataFrame:
     direct = direct[direct["perturbation"].isin(["VAN", *leaderboard.HEADLINE])]
     n = direct["dataset"].map(leaderboard.problem_counts())
     models = leaderboard.registry_names(direct["label"])
-    correct = direct["share"] * n
-    return pd.DataFrame({"model": models, "correct": correct, "n": n})
+    return pd.DataFrame({"model": models, "correct": direct["share"] * n, "n": n})

@@ -42,9 +42,7 @@ def _by_id(path: Path, field: str, source: str, task: str = "") -> Row:
     fields = ["id", "task", field] if task else ["id", field]
     for number, row in read_rows(path, *fields):
         name = row["id"]
-        if row.get("dataset", source) != source:
-            continue
-        if task and row["task"] != task:
+        if row.get("dataset", source) != source or (task and row["task"] != task):
             continue
         if name in texts:
             place = f"{shown(path)}, line {number}"
@@ -70,16 +68,14 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
     codes = _by_id(ROOT / path, "code", source)
     versions = []
     for problem in problems:
-        if problem.id not in codes:
-            continue
-        try:
-            version = javascript_version(problem, codes[problem.id])
-        except NotJson as error:
-            raise DataError(
-                f"{path}, {problem.id}: {error}; or take the row out: "
-                "`codestress write translations` writes none of such a problem"
-            ) from None
-        versions.append(version)
+        if problem.id in codes:
+            try:
+                versions.append(javascript_version(problem, codes[problem.id]))
+            except NotJson as error:
+                raise DataError(
+                    f"{path}, {problem.id}: {error}; or take the row out: "
+                    "`codestress write translations` writes none of such a problem"
+                ) from None
     return versions
 
 

@@ -29,7 +29,9 @@ COMMENTED = re.compile(
 DOUBTFUL = 4
 """Divisor of credulity: a reader believes a message about a line this many times less
 often than a hint about the result."""
-HINT_DOUBTS, MESSAGE_DOUBTS, COLLAPSE_DOUBTS = 5, 0.25, 24
+HINT_DOUBTS = 5
+MESSAGE_DOUBTS = 0.25
+COLLAPSE_DOUBTS = 24
 """Numbers of paragraphs of doubt (`AGAIN`) that a reasoning reader writes: for a
 contradicted hint, for each message (one for four messages), and before a collapse."""
 AGAIN = (
@@ -120,14 +122,14 @@ def _program(reading: Reading) -> list[str]:
         lines = [text for text in lines if text not in reading.question]
     # The program follows its announcement. If the announcement was not kept, the program
     # is taken to begin at the last function head, behind the examples.
-    starts = list[int]()
-    functions = [len(lines)]
+    announced = 0
+    function = len(lines)
     for number, text in enumerate(lines):
         if text.startswith(("Now this program", "Here is a program")):
-            starts.append(number + 1)
+            announced = number + 1
         if re.match(r"(?:def|function) ", text):
-            functions.append(number)
-    start = (functions + starts)[-1]
+            function = number
+    start = announced or function
     lines = [text for text in lines[start:] if not text.startswith(("```", "[ANSWER]"))]
     return lines if any(map(str.strip, lines)) else []
 
@@ -228,18 +230,14 @@ def _input(function: str, expected: str, code: str, source: Source) -> str:
         output = None
     values = ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1})
     head = re.search(rf"def {re.escape(function)}\((.*?)\)", code)
-    parameters = 1
-    if head:
-        parameters += head[1].count(",")
+    parameters = 1 + head[1].count(",") if head else 1
     texts = [expected, *map(repr, values)]
     calls = []
     for arguments in islice(product(texts, repeat=parameters), 40):
         calls.append(f"{function}({', '.join(arguments)})")
     programs = [Program(code, call=call, source=source) for call in calls]
     place = first_right(programs, lambda value: same_value(value, output))
-    call = f"{function}({expected})"
-    if place is not None:
-        call = calls[place]
+    call = f"{function}({expected})" if place is None else calls[place]
     return f"{call} == {expected}"
 
 

@@ -247,9 +247,7 @@ def assertion_to_complete(problem: Problem, task: Task) -> str:
     the `task` `output` (`===` in JavaScript), or `f(??) == 2` for `input`."""
     if task == "input":
         return f"{problem.function}(??) == {problem.output}"
-    equal = "=="
-    if problem.language == "javascript":
-        equal = "==="
+    equal = "===" if problem.language == "javascript" else "=="
     return f"{problem.call} {equal} ??"
 
 

@@ -59,8 +59,8 @@ class Written(NamedTuple):
     @property
     def counts(self) -> Counter[str]:
         """Counter of the rows by outcome: `accepted`, or the reason for a rejection."""
-        reasons = (row["reason"] for row in self.rejected)
-        return Counter(["accepted"] * len(self.rows) + [*reasons])
+        rows = self.rows + self.rejected
+        return Counter(row.get("reason", "accepted") for row in rows)
 
 
 class Rejected(Exception):
@@ -172,18 +172,15 @@ def _translation(checked: Checked, text: str, executor: Executor) -> Row:
     # JavaScript rightly differ there.
     near = zip(checked.inputs[: 1 + NEAR], checked.executions, strict=False)
     for given, execution in near:
-        if execution.outcome is not Ending.RETURNED:
-            continue
-        try:
-            version = javascript_version(
-                replace(checked.problem, arguments=given), code
-            )
-            expected.append(json.loads(json.dumps(execution.value)))
-        except (TypeError, ValueError):
-            if given == checked.problem.arguments:
-                raise Rejected("its values have no JSON form") from None
-            continue
-        calls.append((version, version.arguments))
+        if execution.outcome is Ending.RETURNED:
+            try:
+                problem = replace(checked.problem, arguments=given)
+                version = javascript_version(problem, code)
+                expected.append(json.loads(json.dumps(execution.value)))
+                calls.append((version, version.arguments))
+            except (TypeError, ValueError):
+                if given == checked.problem.arguments:
+                    raise Rejected("its values have no JSON form") from None
     runs = run_calls(calls, executor)
     for execution in runs:
         if execution.outcome is not Ending.RETURNED:

@@ -107,7 +107,7 @@ def undefended(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the table `rows` that were asked without a defence: `ignore`
     (the model is told to ignore comments) and `refactor` (the model cleans up the
     program first) are both false."""
-    return rows[~rows[["ignore", "refactor"]].astype(bool).any(axis=1)]
+    return rows[~rows[[*DEFENCES]].astype(bool).any(axis=1)]
 
 
 def plain_vanilla(rows: pd.DataFrame) -> pd.DataFrame:
@@ -164,10 +164,8 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     language, task, mode). `condition` names perturbation and defence in the figure.
     `cell` holds the values that select the answers behind the row.
     """
-    varying = []
-    for name in WORDS:
-        if name in table and table[name].nunique() > 1:
-            varying.append(name)
+    numbers = table.filter(list(WORDS)).nunique()
+    varying = list(numbers.index[numbers > 1])
     rows = table.to_dict("records")
     table = table.assign(panel=[panel_name(row, varying) for row in rows])
     table["condition"] = list(map(condition_name, rows))

@@ -223,15 +223,14 @@ def setting_effects(
     pairs = paired_scores(answers, rule)
     pairs = pairs.query("perturbation != 'VAN'")
     rows = []
-    for setting, (before, after) in CHANGED.items():
+    for setting, values in CHANGED.items():
         by = [name for name in CELL if name != setting]
         for row, part in cells(pairs, by):
             if part[setting].nunique() < 2:
                 continue
             row["setting"] = setting
             scores = part.set_index("question")
-            first = scores[scores[setting] == before]
-            second = scores[scores[setting] == after]
+            first, second = (scores[scores[setting] == value] for value in values)
             for reading, estimate in SCORE_CHANGES.items():
                 row["reading"] = reading
                 effect = estimate(second) - estimate(first)
@@ -281,7 +280,8 @@ def headline(table: pd.DataFrame, *, relative: bool) -> str:
     rows = rows[~rows["perturbation"].isin(CONTROLS)]
     column = unit = "points"
     if relative:
-        column, unit = "relative_pct", "%"
+        column = "relative_pct"
+        unit = "%"
     names = rows["condition"]
     for factor in ("language", "mode"):
         if rows[factor].nunique() > 1 and not names.str.contains(",").any():

@@ -12,11 +12,7 @@ import math
 import pandas as pd
 
 from codestress.fitting.influence import Moved, share, total
-from codestress.fitting.significance import (
-    mean_difference,
-    open_ranks,
-    with_holm,
-)
+from codestress.fitting.significance import mean_difference, open_ranks, with_holm
 from codestress.report.published import (
     published_cells,
     published_models,
@@ -74,21 +70,21 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         provenance = "from the leaderboard alone"
         cells = _with_merged(pass_at_1())
     key = ["label", "dataset", "mode"]
-    vanilla = cells["value"].where(cells["perturbation"] == "VAN")
-    before = vanilla.groupby([cells[name] for name in key]).transform("first")
+    # Each group begins with its vanilla row.
+    before = cells.groupby(key)["value"].transform("first")
     after = cells["value"]
     if task == "input":
         after = before * (1 + after / 100)
-    table = cells[[*key, "perturbation"]]
-    table["vanilla_pct"] = before
-    table["pass_at_1_pct"] = after
-    table["provenance"] = provenance
-    table["model"] = registry_names(table["label"])
-    table["task"] = task
-    table["points"] = after - before
-    table["relative_pct"] = 100 * (after / before - 1)
-    others = not_reasoning(table.query("perturbation != 'VAN'"))
-    return others.reset_index(drop=True)
+    table = cells[[*key, "perturbation"]].assign(
+        vanilla_pct=before,
+        pass_at_1_pct=after,
+        provenance=provenance,
+        model=registry_names(cells["label"]),
+        task=task,
+        points=after - before,
+        relative_pct=100 * (after / before - 1),
+    )
+    return not_reasoning(table.query("perturbation != 'VAN'")).reset_index(drop=True)
 
 
 def registry_names(labels: pd.Series) -> pd.Series:
@@ -141,11 +137,10 @@ def average_losses(published: pd.DataFrame) -> pd.DataFrame:
     """
     key = ["label", "mode", "perturbation"]
     lost = -published.pivot(index=key, columns="dataset", values="relative_pct")
-    # Input prediction has CRUXEval alone: the missing columns are nan.
-    lost = lost.reindex(columns=[*problem_counts(), MERGE])
     readings = {}
     for reading, weights in reading_weights().items():
-        readings[reading] = lost[weights.index] @ weights
+        # Input prediction has CRUXEval alone: the missing columns are nan.
+        readings[reading] = lost.reindex(columns=weights.index) @ weights
     wide = pd.DataFrame(readings).reset_index()
     return wide.melt(key, var_name="reading", value_name="lost")
 
@@ -297,9 +292,8 @@ def in_panels(
         beside[MERGE] = MERGE
     panels = drawn.assign(dataset=drawn["dataset"].map(beside))
     panels = panels[[*on, "panel"]].drop_duplicates()
-    cells = published.merge(panels.dropna(), on=on)
-    names = NAMES | {MERGE: "both data sets"}
-    cells["beside"] = cells["dataset"].map(names)
+    cells = published.merge(panels, on=on)
+    cells["beside"] = cells["dataset"].map(NAMES | {MERGE: "both data sets"})
     return cells.rename(columns={"perturbation": "condition"})
 
 
@@ -381,7 +375,7 @@ def between_datasets(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         change = mean_difference(gains, confidence)
         row = {"perturbation": name, **sides.mean()}
         row["difference"] = change.value
-        row["low"], row["high"] = change.interval
+        row |= change.interval._asdict()
         row["p"] = change.p_value
         rows.append(row)
     return with_holm(pd.DataFrame(rows))

@@ -17,7 +17,7 @@ from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN, Response
 
 from .conditions import CELL, cells, drawn_columns, named
-from .differences import TOKENS, condition_means, estimate_row
+from .differences import NUMBERS, TOKENS, condition_means, estimate_row
 from .leaderboard import HEADLINE, in_panels, registry_names, with_claims
 
 CONFUSED = re.compile(
@@ -26,7 +26,9 @@ CONFUSED = re.compile(
 )
 """Pattern of the words of doubt. The paper counts "confusing tokens" and does not list
 them."""
-LONGEST_UNIT, LEAST_REPEATS, LEAST_RUN = 120, 20, 400
+LONGEST_UNIT = 120
+LEAST_REPEATS = 20
+LEAST_RUN = 400
 """Longest unit of text, in characters, that a collapse may repeat; smallest number of
 repetitions; smallest number of characters in all repetitions together."""
 
@@ -50,13 +52,11 @@ def collapse_start(text: str) -> int | None:
     ending = text.rstrip()
     for length in range(1, LONGEST_UNIT + 1):
         unit = ending[-length:]
-        if len(ending) < LEAST_REPEATS * length:
-            return None
         start = len(ending)
         while start >= length and ending.startswith(unit, start - length):
             start -= length
         run = len(ending) - start
-        if run >= max(LEAST_RUN, LEAST_REPEATS * length) and unit.strip():
+        if run >= max(LEAST_RUN, LEAST_REPEATS * length):
             return start
     return None
 
@@ -82,12 +82,11 @@ def with_reasoning(
     is a dict from key to response."""
     responses = answers["key"].map(texts)
     tokens = responses.map(reasoning_tokens, na_action="ignore")
-    table = answers.assign(reasoning_tokens=tokens.astype(float))
-    table["collapsed"] = [
+    collapsed = [
         key in texts and collapse_start(texts[key].text) is not None
         for key in answers["key"]
     ]
-    return table
+    return answers.assign(reasoning_tokens=tokens.astype(float), collapsed=collapsed)
 
 
 def reasoning_table(
@@ -113,6 +112,7 @@ def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     is empty if vanilla programs were not asked. `answers` come from `with_reasoning`.
     """
     columns = ["model", "dataset", "perturbation", "problems", "questions"]
+    columns += NUMBERS[:3]
     by = ["model", "dataset", "question", "problem"]
     spent = answers.pivot_table("reasoning_tokens", by, "perturbation", sort=False)
     rows = []
@@ -124,7 +124,7 @@ def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
             tokens = part.set_index("question")
             ratio = share(tokens[perturbation], tokens["VAN"])
             rows.append(row | estimate_row(ratio, part, confidence))
-    table = pd.DataFrame(rows, columns=[*columns, "value", "low", "high"])
+    table = pd.DataFrame(rows, columns=columns)
     return table.rename(columns={"value": "times"})
 
 
@@ -142,8 +142,7 @@ def published_reasoning() -> pd.DataFrame:
     columns = ["label", "dataset", "perturbation", "pass_at_1_pct", "points"]
     columns += ["average_tokens", "most_tokens"]
     table = pd.DataFrame(rows, columns=columns)
-    table["model"] = registry_names(table["label"])
-    return table
+    return table.assign(model=registry_names(table["label"]))
 
 
 def published_claims(published: pd.DataFrame) -> pd.DataFrame:

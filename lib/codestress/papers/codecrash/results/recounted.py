@@ -5,10 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from codestress.report.published import (
-    published_cells,
-    published_numbers,
-)
+from codestress.report.published import published_cells, published_numbers
 
 from .conditions import MERGE, MODES, NAMES
 from .leaderboard import (
@@ -97,8 +94,9 @@ def averages() -> pd.DataFrame:
     numbers = published_numbers("codecrash/input")
     names = [name.split() for name in numbers["columns"][2:]]
     inputs = pd.DataFrame(names, columns=["perturbation", "mode"])
-    inputs["value"] = numbers["averages"]
-    inputs = inputs.assign(dataset="cruxeval", table="Table 5")
+    inputs = inputs.assign(
+        value=numbers["averages"], dataset="cruxeval", table="Table 5"
+    )
     key = ["mode", "dataset", "perturbation"]
     asked = (outputs, "output", "points"), (inputs, "input", "relative_pct")
     parts = []
@@ -182,8 +180,7 @@ def _thinking(lost: pd.DataFrame) -> Iterator[Number]:
     scores = pass_at_1().query("label not in @lost.index")
     key = ["dataset", "label"]
     wide = scores.pivot(index=key, columns="perturbation", values="value")
-    kept = wide.div(wide["VAN"], axis=0)
-    own = 100 * (1 - kept)
+    own = 100 * (1 - wide.div(wide["VAN"], axis=0))
     for dataset in problem_counts():
         others = lost[dataset]["PSC-ALL"].mean()
         more = others - own.loc[dataset, "PSC-ALL"].mean()

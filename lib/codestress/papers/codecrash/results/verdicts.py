@@ -46,7 +46,7 @@ def changed_verdicts(
         row["broken"] = broken.sum()
         row["right_before"] = len(right)
         row["share"] = share.value
-        row["low"], row["high"] = share.interval
+        row |= share.interval._asdict()
         row["mended"] = (wrong["score"] == 1).sum()
         row["wrong_before"] = len(wrong)
         rows.append(row)
@@ -127,6 +127,6 @@ def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Data
         row["pass_at_1_pct"] = means.mean()
         row["deviation_points"] = means.std()
         row["same_verdict"] = share.value
-        row["low"], row["high"] = share.interval
+        row |= share.interval._asdict()
         rows.append(row)
     return pd.DataFrame(rows)
