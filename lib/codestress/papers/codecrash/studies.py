@@ -132,7 +132,9 @@ class Questions(Perturbed, Experiment):
 
     def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
         """Yield a trial for each candidate (repeated sample) of a question."""
-        count: int = getattr(self, f"samples_{factors['mode']}")
+        count = self.samples_cot
+        if factors["mode"] == "direct":
+            count = self.samples_direct
         # AGAIN has the vanilla prompt; other sample numbers make new requests of it.
         first = count if factors["perturbation"] == "AGAIN" else 0
         for sample in range(first, first + count):
@@ -154,7 +156,9 @@ class Questions(Perturbed, Experiment):
         information.`
         """
         mode = trial.factors["mode"]
-        longest: int = getattr(self, f"max_tokens_{mode}")
+        longest = self.max_tokens_cot
+        if mode == "direct":
+            longest = self.max_tokens_direct
         style = f"{self.task}.{mode}"
         names = [style]
         if trial.factors["ignore"]:
