@@ -1,8 +1,10 @@
-"""Rules that reject programs for rewritings, and the search of a Python program for what the rules
-name.
+"""Rules that reject a rewriting of a program, and the search of a Python program for
+the constructs that the rules name.
 
-A rule names constructs (names, attributes, imports, kinds of statement) and a reason. It looks at a
-program's text, not at its behaviour, so it rejects more programs than necessary.
+A construct is a name, an attribute, an import, a kind of statement or the like, as a
+text. A rule names constructs and a reason: a program that has one of the constructs is
+not rewritten. The search looks at a program's text, not at its behaviour, so the rules
+reject more programs than necessary.
 """
 
 import ast
@@ -17,23 +19,25 @@ from .edits import written_out
 from .scopes import names_of
 
 WORDS = read_yaml(Path(__file__).with_name("refusals.yaml"))
-"""Words of programs that the search looks for (refusals.yaml)."""
+"""Words and patterns that the search looks for (refusals.yaml)."""
 Rule = Mapping[str, Any]
-"""Reason to reject some rewritings of a program, a row of a YAML file: its `rewritings` are names of
-rewritings, or parts of the texts that they insert; its `constructs` stand in the notation of
-`python_constructs`, separated by commas, in which `{para}` is the parameter that an inserted text
-names."""
+"""Reason to reject some rewritings of a program: a row of a YAML file.
+
+`rewritings` are names of rewritings, or parts of the texts that rewritings insert.
+`constructs` are in the notation of `python_constructs`, separated by commas; `{para}`
+stands for the parameter that an inserted text names. `reason` is a text.
+"""
 
 
 def refusal(
     rules: Iterable[Rule], rewriting: str, constructs: Set[str], para: str = ""
 ) -> str:
-    """Returns why the first of `rules` that rejects a rewriting does so, as `REASON: CONSTRUCT`;
-    empty when none does.
+    """Return why the first of `rules` that rejects a rewriting does so, as `REASON:
+    CONSTRUCT`; empty if no rule does.
 
-    A rule applies where the text `rewriting` (a perturbation's name, or code to insert) contains
-    one of the rule's `rewritings`. `constructs` are the program's; the parameter name `para`
-    replaces `{para}` in the rule's constructs.
+    A rule applies if the text `rewriting` (a perturbation's name, or code to insert)
+    contains one of the rule's `rewritings`. `constructs` are those of the program; the
+    parameter name `para` replaces `{para}` in the rule's constructs.
     """
     for rule in rules:
         if any(piece in rewriting for piece in rule["rewritings"]):
@@ -44,14 +48,16 @@ def refusal(
 
 
 def python_constructs(tree: ast.mod) -> frozenset[str]:
-    """Returns the constructs of a Python syntax tree as a set of texts, for comparison with rules.
+    """Return the constructs of a Python syntax tree as a set of texts, for comparison
+    with rules.
 
-    The text `eval` is a name that is read, `.pop` an attribute, `bind print` a name that is bound,
-    `del n` a name that may be unbound again, `n=` a keyword argument, `import math` a module,
-    `__name__` a word at any place, `message of E` an exception E whose message may be read,
-    `text of n` a name n that is handed on (`_handed_on`), `function n` a function of the program,
-    `ClassDef` a kind of node, `a call` a call that may change something (in programs without own
-    classes); others are named by refusals.yaml.
+    The notation: `eval` is a name that is read, `.pop` an attribute, `bind print` a
+    name that is bound, `del n` a name that may be unbound again. `n=` is a keyword
+    argument, `import math` a module, `__name__` such a word at any place. `message of
+    E` is an exception E whose message may be read; `text of n` is a name n that is
+    passed on (`_handed_on`). `function n` is a function of the program, `ClassDef` a
+    kind of node. `a call` is a call that may change something (in programs without
+    classes of their own). refusals.yaml names further constructs.
     """
     constructs = set[str]()
     for node in ast.walk(tree):
@@ -79,8 +85,12 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
 
 
 def together(constructs: set[str], words: Mapping[str, Any]) -> frozenset[str]:
-    """Returns `constructs` with further ones that mean combinations: a YAML file lists them under
-    `together`, and each is added where the program has a construct of each of its lists."""
+    """Return `constructs` and the combinations that they form.
+
+    The list `together` of `words` names each combination with groups of constructs. A
+    combination is added if `constructs` has at least one construct of each of its
+    groups.
+    """
     for construct, *groups in words["together"]:
         if not any(map(constructs.isdisjoint, groups)):
             constructs.add(construct)
@@ -88,8 +98,12 @@ def together(constructs: set[str], words: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _spelled(tree: ast.mod) -> Iterator[str]:
-    """Yields each part between dots of the strings made of dotted words, in three notations of
-    `python_constructs`: as a name, an attribute and a module."""
+    """Yield the words in strings such as "os.path", which are dotted words only, as
+    constructs.
+
+    Each word between dots is yielded as a name, an attribute and a module, since a
+    function such as `getattr` can turn it into any of them.
+    """
     for node in ast.walk(tree):
         match node:
             case ast.Constant(str(text)) if re.fullmatch(r"[\w.]+", text):
@@ -98,7 +112,7 @@ def _spelled(tree: ast.mod) -> Iterator[str]:
 
 
 def _constructs(node: ast.AST) -> Iterator[str]:
-    """Yields the constructs that one node adds, in the notation of `python_constructs`."""
+    """Yield the constructs that one node adds, in the notation of `python_constructs`."""
     match node:
         case ast.Name(name, ast.Load()):
             yield name
@@ -120,7 +134,7 @@ def _constructs(node: ast.AST) -> Iterator[str]:
 
 
 def _described(node: ast.AST) -> Iterator[str]:
-    """Yields the constructs that one constant, `except` clause or call adds."""
+    """Yield the constructs that one constant, `except` clause or call adds."""
     match node:
         case ast.Constant(str(text)):
             yield from re.findall(r"\b__\w+__\b|lineno", text)
@@ -137,9 +151,14 @@ def _described(node: ast.AST) -> Iterator[str]:
 
 
 def _handed_on(tree: ast.mod) -> Iterator[str]:
-    """Yields `text of NAME`, or `text of KIND` for a node without a name, for each expression that
-    the program reads anywhere but where it is called, decorates, has an attribute read, or is given
-    to one of the `takers` of refusals.yaml. A function handed on may be shown."""
+    """Yield `text of NAME`, or `text of KIND` for a node without a name, for each
+    expression that is passed on.
+
+    An expression counts as passed on unless it is called, decorates, or has an
+    attribute read (other than `__…`). It does not count either as a `key=` argument or
+    as an argument of one of the `takers` of refusals.yaml. A function that is passed on
+    may be shown as a text.
+    """
     plain = set[int]()
     # Parents come first.
     for node in ast.walk(tree):
@@ -158,8 +177,11 @@ def _handed_on(tree: ast.mod) -> Iterator[str]:
 
 
 def reads_message(handler: ast.ExceptHandler) -> bool:
-    """Whether an `except` clause uses its exception `e` anywhere but in `raise e`,
-    `raise … from e`, `isinstance(e, …)` or `type(e)`."""
+    """Return whether an `except` clause may read the message of its exception `e`.
+
+    It does not if it uses `e` only in `raise e`, `raise … from e`, `isinstance(e, …)`
+    or `type(e)`.
+    """
     allowed = set[int]()
     uses = set[int]()
     for node in ast.walk(handler):

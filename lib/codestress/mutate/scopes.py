@@ -1,9 +1,10 @@
-"""Names in a Python program: each place where a name occurs, with the scope (module, class,
-function or comprehension) that binds it.
+"""Names in a Python program: each place at which a name occurs, with the scope that
+binds the name.
 
-Follows Python's language reference, section 4.2: functions inside a class body do not see its
-names, the first iterable of a comprehension belongs to the scope around it, an assignment
-expression binds outside comprehensions.
+A scope is a module, class, function or comprehension. The rules are those of Python's
+language reference, section 4.2. Functions inside a class body do not see the names of
+the class. The first iterable of a comprehension belongs to the scope around the
+comprehension. An assignment expression binds its name outside comprehensions.
 """
 
 from __future__ import annotations
@@ -18,46 +19,51 @@ Kind = Literal["parameter", "variable", "function", "class", "import"]
 """Ways in which a scope binds a name."""
 ScopeKind = Literal["module", "class", "function", "comprehension"]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-"""Definitions of functions in a syntax tree."""
+"""Nodes of a syntax tree that define a function."""
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 @dataclass(eq=False)
 class Scope:
-    """A part of a program with names of its own: a module, a class body, a function (or lambda) or
-    a comprehension."""
+    """Part of a program with its own names: a module, a class body, a function (or
+    lambda) or a comprehension."""
 
     kind: ScopeKind
     node: ast.AST
     parent: Scope | None
     bound: dict[str, set[Kind]] = field(default_factory=dict)
-    """Names that the scope binds, each with the kinds of its bindings."""
+    """Dict from each name that the scope binds to the kinds of its bindings."""
     functions: dict[str, list[FunctionNode]] = field(default_factory=dict)
-    """Definitions of the functions that the scope defines, by name, in the order of the text."""
+    """Dict from a function's name to its definitions in the scope, in the order of the
+    text."""
     global_names: set[str] = field(default_factory=set)
     nonlocal_names: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, eq=False)
 class Occurrence:
-    """One place where a name occurs in a syntax tree, at `node`."""
+    """One occurrence of a name in a syntax tree, at `node`."""
 
     node: ast.AST
     name: str
     scope: Scope
-    """Scope in which the name occurs."""
+    """Scope in which the name occurs; another scope may bind the name."""
     rename: Callable[[str], None]
-    """Function that puts another name at `node`; the field `name` stays."""
+    """Function that puts another name into `node`; the field `name` keeps the old name.
+    """
 
     @property
     def binding(self) -> Scope | None:
-        """Scope that binds the name; None for builtins and for names that nothing binds."""
+        """Scope that binds the name; None for built-ins and for names that nothing
+        binds."""
         return resolve(self.name, self.scope)
 
 
 def resolve(name: str, scope: Scope) -> Scope | None:
-    """Returns the scope that binds `name` where it is used in `scope`; None for builtins and for
-    names that nothing binds."""
+    """Return the scope that binds `name` if code in `scope` uses it.
+
+    Return None for built-ins and for names that nothing binds.
+    """
     outer: Scope | None = scope
     while outer is not None:
         if outer.kind != "class" or outer is scope:
@@ -70,8 +76,8 @@ def resolve(name: str, scope: Scope) -> Scope | None:
 
 
 def names_of(tree: ast.mod) -> Names:
-    """Returns all scopes of a module's syntax tree, and all occurrences of names in it
-    (`Names`)."""
+    """Return all scopes of a module's syntax tree and all occurrences of names in the
+    tree."""
     names = Names()
     scope = names.entered("module", tree, None)
     names.read(scope, *ast.iter_child_nodes(tree))
@@ -79,24 +85,26 @@ def names_of(tree: ast.mod) -> Names:
 
 
 def parameters(function: FunctionNode | ast.Lambda) -> list[ast.arg]:
-    """All parameters of a function or lambda as `ast.arg` nodes; `*args` and `**kwargs` are the
-    last."""
+    """Return all parameters of a function or lambda as `ast.arg` nodes, with `*args`
+    and `**kwargs` last."""
     args = function.args
     starred = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *starred]
 
 
 def parameter_names(function: FunctionNode | ast.Lambda) -> list[str]:
-    """Names of all parameters of a function or lambda, in the order of `parameters`."""
+    """Return the names of all parameters of a function or lambda, in the order of
+    `parameters`."""
     return [arg.arg for arg in parameters(function)]
 
 
 Owner = FunctionNode | ast.ClassDef | None
-"""Function or class that a statement stands in; None at the top level."""
+"""Innermost function or class around a statement; None at the top level."""
 
 
 def blocks_in(node: ast.stmt) -> list[list[ast.stmt]]:
-    """Lists of statements directly in a statement, without empty ones."""
+    """Return the lists of statements directly in a statement, such as its `body` and
+    `orelse`; empty lists are left out."""
     lists = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
     for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
         lists.append(part.body)
@@ -106,8 +114,11 @@ def blocks_in(node: ast.stmt) -> list[list[ast.stmt]]:
 def blocks(
     block: list[ast.stmt], owner: Owner = None
 ) -> Iterator[tuple[list[ast.stmt], Owner]]:
-    """Yields the statements `block` and all lists of statements inside, each with the function or
-    class that it stands in: `owner` for the first, None at the top level."""
+    """Yield the statements `block` and each list of statements nested in them, with its
+    innermost function or class.
+
+    `owner` is the function or class around `block`; None at the top level.
+    """
     yield block, owner
     for statement in block:
         inner = owner
@@ -118,8 +129,10 @@ def blocks(
 
 
 def statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
-    """Returns all statements of a list and inside them, each with the function or class that it
-    stands in (None at the top level), in the order of the text."""
+    """Return the statements of `block` and all nested ones, in the order of the text.
+
+    Each has its innermost function or class in `block`; None if it has none there.
+    """
     every = list[tuple[ast.stmt, Owner]]()
     for inner, owner in blocks(block):
         every += [(statement, owner) for statement in inner]
@@ -127,31 +140,32 @@ def statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
 
 
 def outside(scope: Scope) -> Scope:
-    """Nearest scope, from the given scope upwards, that is not that of a comprehension."""
+    """Return the nearest scope, from `scope` outwards, that is not a comprehension's."""
     while scope.kind == "comprehension" and scope.parent is not None:
         scope = scope.parent
     return scope
 
 
 def _module(scope: Scope) -> Scope:
-    """Scope of the module that a scope is in."""
+    """Return the module scope around `scope`."""
     while scope.parent is not None:
         scope = scope.parent
     return scope
 
 
 class Names:
-    """All scopes of a program, and all occurrences of names in it, as `read` collects them from the
-    nodes of one scope; attributes, keywords of calls and names in imports do not count as
-    occurrences."""
+    """All scopes of a program and all occurrences of names in it, collected by `read`.
+
+    Attributes, keywords of calls and names in imports do not count as occurrences.
+    """
 
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
         self.occurrences: list[Occurrence] = []
-        """Occurrences in no particular order."""
+        """Occurrences, in no particular order."""
 
     def entered(self, kind: ScopeKind, node: ast.AST, parent: Scope | None) -> Scope:
-        """Returns a new scope."""
+        """Return a new scope, added to `scopes`."""
         scope = Scope(kind, node, parent)
         self.scopes.append(scope)
         return scope
@@ -159,15 +173,17 @@ class Names:
     def occurs(
         self, scope: Scope, node: ast.AST, field: str, kind: Kind | None
     ) -> None:
-        """Records the attribute `field` of `node` as an occurrence of a name in `scope`; with
-        `kind`, the name is also bound."""
+        """Record the attribute `field` of `node` as an occurrence of a name in `scope`.
+
+        If `kind` is not None, the name is also bound in that way.
+        """
         name, rename = getattr(node, field), partial(setattr, node, field)
         self.occurrences.append(Occurrence(node, name, scope, rename))
         if kind is not None:
             _bind(name, scope, kind)
 
     def read(self, scope: Scope, *nodes: ast.AST | None) -> None:
-        """Records the scopes and occurrences in `nodes`, which stand in `scope`."""
+        """Record the scopes and occurrences in `nodes`, which stand in `scope`."""
         for node in nodes:
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
@@ -193,7 +209,8 @@ class Names:
                     self.read_names(scope, node)
 
     def read_names(self, scope: Scope, node: ast.AST) -> None:
-        """Records the names that a node has as texts."""
+        """Record the names that `node` holds as strings, such as those of `global x` or
+        `except E as x`."""
         match node:
             case ast.Global(names) | ast.Nonlocal(names):
                 outer = isinstance(node, ast.Global)
@@ -211,7 +228,7 @@ class Names:
                 self.occurs(scope, node, "rest", "variable")
 
     def read_function(self, scope: Scope, node: FunctionNode | ast.Lambda) -> None:
-        """Records a function or lambda that stands in `scope`."""
+        """Record a function or lambda that stands in `scope`."""
         named = parameters(node)
         body = node.body if isinstance(node.body, list) else [node.body]
         if not isinstance(node, ast.Lambda):
@@ -227,7 +244,7 @@ class Names:
         self.read(inner, *body)
 
     def read_comprehension(self, scope: Scope, node: Comprehension) -> None:
-        """Records a comprehension that stands in `scope`."""
+        """Record a comprehension that stands in `scope`."""
         inner = self.entered("comprehension", node, scope)
         outer = scope
         for loop in node.generators:
@@ -240,8 +257,11 @@ class Names:
 
 
 def _bind(name: str, scope: Scope, kind: Kind) -> None:
-    """Adds a binding of `name` by code in `scope` to the scope that it binds in: this scope, or the
-    one that a `global` or `nonlocal` statement refers to."""
+    """Add a binding of `name`, made by code in `scope`, to the scope that it binds in.
+
+    That is `scope` itself, or the scope that a `global` or `nonlocal` statement refers
+    to.
+    """
     if name in scope.global_names:
         scope = _module(scope)
     elif name in scope.nonlocal_names:

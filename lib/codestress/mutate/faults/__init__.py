@@ -1,1 +1,2 @@
-"""Faults that change one line of a program, and neutral mutations (Fault Localizability)."""
+"""Faults that change one line of a program, and neutral mutations (paper: Fault
+Localizability)."""

@@ -1,5 +1,8 @@
-"""Places for misleading comments (Fault Localizability, section IV-C), which replace existing
-comments or are inserted, and tests of their texts."""
+"""Places for misleading comments, and tests of the comments' texts (Fault
+Localizability, section IV-C).
+
+A misleading comment replaces an existing comment or is inserted.
+"""
 
 import io
 import re
@@ -17,14 +20,16 @@ from .trees import RULES, NotNeutral, java_root
 ACCUSES = re.compile(rf"\b({'|'.join(RULES['accusing'])})\b", re.I)
 """Pattern of the words by which a comment claims a fault."""
 NEAR = 2
-"""Distance from the faulty line, in lines, within which no comment may claim a fault: the tolerance
-of the paper's artifact."""
+"""Distance from the faulty line, in lines, within which no comment may claim a fault:
+the tolerance of the paper's artifact."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Place of an existing comment in a program; lines count from 1, indices of characters in the
-    program's text from 0."""
+    """Place of an existing comment in a program.
+
+    Lines count from 1, indices of characters in the program's text from 0.
+    """
 
     start: int
     end: int
@@ -33,12 +38,12 @@ class Place:
     last: int
     """First and last line of the comment."""
     form: str
-    """Form of the comment: its signs, with `{}` for the text."""
+    """Format of the comment: its comment signs, with `{}` for the text."""
 
 
 def usable(text: str, language: Language, *, accusing: bool) -> bool:
-    """Whether a text can be a comment of one line and nothing else, and either has words that speak
-    of a fault (with `accusing`) or has none (without)."""
+    """Return whether a text can be a comment of one line, and speaks of a fault if and
+    only if `accusing` is True."""
     odd = ["\n", "\r", "*/", "coding", *(["\\u"] if language == "java" else [])]
     if not text.strip() or any(part in text for part in odd):
         return False
@@ -47,10 +52,14 @@ def usable(text: str, language: Language, *, accusing: bool) -> bool:
 
 @lru_cache(maxsize=512)
 def comments_in(code: str, language: Language) -> list[Place]:
-    """Returns the places of a Python or Java program's comments, in order. Comments of whole lines
-    with `#` or `//`, one below the other and alike in indent, count as one. Python comments in the
-    first two lines that name an interpreter or an encoding are left out. Raises `NotNeutral` if the
-    program does not parse."""
+    """Return the places of a Python or Java program's comments, in the order of the
+    text.
+
+    Comments of whole lines with `#` or `//` that stand one below the other with the
+    same indentation count as one. Python comments in the first two lines that name an
+    interpreter or an encoding are left out. Raises `NotNeutral` if the program does not
+    parse.
+    """
     lines = Lines(code)
     places: list[Place] = []
     above = ""
@@ -59,7 +68,7 @@ def comments_in(code: str, language: Language) -> list[Place]:
         first, last = lines.line_of(start), lines.line_of(end - 1)
         head = code[lines.starts[first - 1] : start]
         alone = not head.strip() and not code[end : lines.end(last)].strip()
-        # Comments count as one where the lines above have the same indent and signs.
+        # A comment joins the one above if indentation and comment signs are the same.
         style = f"{head}{form}" if alone and not form.endswith("*/") else ""
         if style and style == above and places[-1].last == first - 1:
             place = places.pop()
@@ -70,9 +79,12 @@ def comments_in(code: str, language: Language) -> list[Place]:
 
 
 def _python_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
-    """Yields for each Python comment the index of its first character, the index behind its last,
-    and its form `# {}`; in the first two lines, comments that name an interpreter or an encoding
-    are left out. Raises `NotNeutral` if the program does not parse."""
+    """Yield, for each Python comment, the index of its first character, the index after
+    its last, and its form `# {}`.
+
+    Comments in the first two lines that name an interpreter or an encoding are left
+    out. Raises `NotNeutral` if the program does not parse.
+    """
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             if token.type == tokenize.COMMENT:
@@ -89,6 +101,6 @@ def _java_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
         if "comment" in node.type:
             text = text_of(node)
             sign = "/**" if text.startswith("/**") else text[:2]
-            # The parser counts the carriage return of a line's end as part of it.
+            # The parser counts a carriage return at the line's end as comment.
             end = text.partition("\r")[1] if sign == "//" else " */"
             yield (*lines.span(node), f"{sign} {{}}{end}")

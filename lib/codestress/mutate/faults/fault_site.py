@@ -1,4 +1,5 @@
-"""One fault in a program: an edit of its text, with its kind and line."""
+"""One fault in a program, as an edit of the program's text with the fault's kind and
+line."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from .trees import RULES
 Kind = Literal["OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SIGNS: dict[Kind, list[str]] = RULES["signs"]
-"""Operators that a fault exchanges for one another, by the kind of fault."""
+"""Dict from a kind of fault to rows of operators; a fault replaces an operator with
+another one of its row."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class FaultSite(Edit):
         return edited(code, [self])
 
     def undo(self, code: str) -> str:
-        """Returns the correct program from `code`, the text that `apply` returned."""
+        """Return the correct program from `code`, the text that `apply` returned."""
         return edited(
             code, [Edit(self.start, self.start + len(self.text), self.before)]
         )
@@ -36,7 +38,8 @@ class FaultSite(Edit):
 def replaced(
     kind: Kind, lines: Lines, start: int, end: int, texts: Iterable[str]
 ) -> Iterator[FaultSite]:
-    """Yields the faults that put each of `texts` for the characters from `start` to `end`."""
+    """Yield, for each of `texts`, the fault that replaces the characters from index
+    `start` to before `end` with that text."""
     for text in texts:
         yield FaultSite(
             start, end, text, kind, lines.line_of(start), lines.text[start:end]
@@ -44,8 +47,12 @@ def replaced(
 
 
 def swapped(kind: Kind, lines: Lines, start: int, sign: str) -> Iterator[FaultSite]:
-    """Yields the faults of a kind that replace the operator `sign` at the index `start`, or that of
-    an assignment such as `+=`; none where the kind has no such operator (`SIGNS`)."""
+    """Yield the faults of the kind `kind` that replace the operator `sign` at the index
+    `start` with another operator.
+
+    For OperatorSwap, `sign` may also be an assignment such as `+=`, whose `+` is
+    replaced. Yield nothing if the kind's rows of `SIGNS` lack the operator.
+    """
     if kind == "OperatorSwap":
         sign = sign.removesuffix("=")
     for row in SIGNS[kind]:
@@ -56,8 +63,11 @@ def swapped(kind: Kind, lines: Lines, start: int, sign: str) -> Iterator[FaultSi
 
 
 def return_behind(lines: Lines, line: int, like: int, statement: str) -> FaultSite:
-    """Returns the fault that inserts the return `statement` in a new line behind the line `line`,
-    indented like the line `like` (numbers from 1)."""
+    """Return the fault that inserts the statement `statement`, a return, in a new line
+    after `line`.
+
+    The new line has the indentation of the line `like`. Lines count from 1.
+    """
     end = lines.end(line)
     text = f"{lines.feed}{lines.indent(like)}{statement}"
     return FaultSite(end, end, text, "MisplacedReturn", line + 1)

@@ -1,4 +1,5 @@
-"""Faults in Java programs (Fault Localizability, Table I); `sites.py` says which."""
+"""Faults in Java programs (Fault Localizability, Table I); `sites.py` describes the
+kinds of fault."""
 
 from collections.abc import Iterable, Iterator
 
@@ -16,26 +17,36 @@ from .trees import RULES, Node, around, field_text, java_root
 
 BRANCHING = ("if_statement", *LOOPS[:3])
 FIXED, DEFAULTS, CHAINED, TEXTS = RULES["java"]["faults"].values()
-"""Types of nodes around which no `&&` becomes `||`, nor the reverse: the program might not compile;
-the value that an inserted return gives, with a space before it, by the method's type, null for
-other types; types of nodes that a chain of operators goes through; those of texts and characters."""
+"""Types of nodes: an expression that contains one of `FIXED` keeps its `&&` and `||`,
+since the program might not compile otherwise. A chain of operators goes through those
+of `CHAINED`; those of `TEXTS` are texts and characters.
+
+`DEFAULTS` is a dict from the return type of a method to the value that an inserted
+return gives, with a space before it. Types that it lacks get null.
+"""
 NARROW, WIDE, KNOWN, UNTYPED, LITERALS, SIGNS = map(
     frozenset, RULES["java"]["numbers"].values()
 )
-"""Types of numbers that take only some constants without a cast, and the others; methods and fields
-of Java's own classes that are numbers; types of nodes that declare variables without a type, or
-with one that is not read here; ends of the types of nodes that are numbers; operators that always
-give a number."""
+"""Types of numbers that take only some constants without a cast, and the other types of
+numbers; methods and fields of Java's own classes that are numbers.
+
+Then types of nodes: `UNTYPED` declare variables without a type, or with one that is not
+read here; `LITERALS` are ends of the types of nodes that are numbers. `SIGNS` are
+operators that always give a number.
+"""
 
 
 class Types:
-    """Types of a program's variables, fields and methods, as texts by name: a set, since a name may
-    be declared twice; `?` stands for an unknown type."""
+    """Types of a program's variables, fields and methods, as texts by name.
+
+    Each name has a set of types, since a name may be declared twice; `?` stands for an
+    unknown type.
+    """
 
     def __init__(self, parts: Iterable[Node]) -> None:
         self.kinds: dict[str, set[str]] = {}
         self.has_narrow = False
-        """Whether anything has a type of `NARROW`, or is an array of them."""
+        """Whether anything has a type of `NARROW`, or is an array of such a type."""
         for node in parts:
             kind = field_text(node, "type")
             variables = node.children_by_field_name("declarator")
@@ -52,8 +63,12 @@ class Types:
         self.has_narrow |= kind.rstrip("[] ") in NARROW
 
     def is_number(self, node: Node, indices: str = "") -> bool:
-        """Whether an expression, with as many array indices behind it as `indices` has pairs of
-        brackets, is certainly a number; False for None and where this is unknown."""
+        """Return whether an expression, followed by the array indices `indices`, is
+        certainly a number.
+
+        `indices` has one pair of brackets for each index. Return False for None and if
+        the type is unknown.
+        """
         if node is None:
             return False
         sign = field_text(node, "operator")
@@ -81,14 +96,17 @@ class Types:
         return bool(node.type.endswith(tuple(LITERALS)))
 
     def are_numbers(self, node: Node) -> bool:
-        """Whether both sides of an operator or an assignment are numbers."""
+        """Return whether both sides of an operator or an assignment are numbers."""
         sides = map(node.child_by_field_name, ("left", "right"))
         return all(map(self.is_number, sides))
 
 
 def java_faults(code: str) -> Iterator[FaultSite]:
-    """Yields all faults that can be made in a Java program, in no particular order, some twice;
-    raises `NotNeutral` if it does not parse."""
+    """Yield all faults that can be made in a Java program, in no particular order, some
+    twice.
+
+    Raises `NotNeutral` if the program does not parse.
+    """
     lines = Lines(code)
     parts: list[Node] = list(nodes(java_root(code)))
     types, flow = Types(parts), JavaFlow(parts)
@@ -110,8 +128,8 @@ def java_faults(code: str) -> Iterator[FaultSite]:
 
 
 def _operator(kind: Kind, node: Node, lines: Lines) -> Iterator[FaultSite]:
-    """Yields the faults of a kind that replace the operator of an expression, or of an assignment
-    such as `+=`."""
+    """Yield the faults of the kind `kind` that replace the operator of an expression,
+    or of an assignment such as `+=`."""
     operator = node.child_by_field_name("operator")
     if operator is not None:
         at = lines.span(operator)[0]
@@ -121,8 +139,12 @@ def _operator(kind: Kind, node: Node, lines: Lines) -> Iterator[FaultSite]:
 def _arithmetic(
     node: Node, types: Types, flow: JavaFlow, lines: Lines
 ) -> Iterator[FaultSite]:
-    """Yields the faults that replace an arithmetic operator, unless the compiler might reject the
-    program: `+` may join texts, and a constant may no longer fit a narrow type."""
+    """Yield the faults that replace an arithmetic operator, unless the compiler might
+    reject the program.
+
+    The compiler might, if `+` joins texts or if a constant no longer fits a narrow
+    type.
+    """
     fixed = types.has_narrow and flow.decided(node)
     if fixed or _beside_text(node):
         return
@@ -135,7 +157,8 @@ def _arithmetic(
 
 
 def _beside_text(node: Node) -> bool:
-    """Whether the chain of operators around an expression has a text or a character."""
+    """Return whether the chain of operators around an expression contains a text or a
+    character."""
     while node.parent.type in CHAINED:
         node = node.parent
     return any(
@@ -145,8 +168,12 @@ def _beside_text(node: Node) -> bool:
 
 
 def _return(block: Node, flow: JavaFlow, lines: Lines) -> Iterator[FaultSite]:
-    """Yields the fault that inserts a return at the end of a block of a loop or condition, with a
-    default value of the method's type (without one for void), where the program still compiles."""
+    """Yield the fault that inserts a return at the end of a block of a loop or
+    condition, if the program still compiles.
+
+    The return gives a default value of the method's type, or no value if the method is
+    void.
+    """
     method, statements = _method_of(block), statements_of(block)
     if method is None or not statements or not flow.passes(block):
         return
@@ -163,8 +190,10 @@ def _return(block: Node, flow: JavaFlow, lines: Lines) -> Iterator[FaultSite]:
 
 
 def _method_of(block: Node) -> Node | None:
-    """Method, or body of a constructor, that a return in a block leaves; None for a lambda, an
-    initializer and the value of a `switch`."""
+    """Return the method, or the body of a constructor, that a return in `block` leaves.
+
+    Return None inside a lambda, an initializer and a `switch` that gives a value.
+    """
     for outer in around(block):
         if outer.type in ("method_declaration", "constructor_body"):
             return outer
@@ -175,8 +204,11 @@ def _method_of(block: Node) -> Node | None:
 
 
 def _is_passed(block: Node, flow: JavaFlow) -> bool:
-    """Whether the compiler still finds a way to what follows a condition, if one of its blocks ends
-    in a return; True for the block of a loop."""
+    """Return whether code after a condition stays reachable for the compiler if
+    `block`, one of its blocks, ends in a return.
+
+    True for the block of a loop.
+    """
     inner, condition = block, block.parent
     while condition.type == "if_statement":
         other = condition.child_by_field_name("alternative")
@@ -189,7 +221,8 @@ def _is_passed(block: Node, flow: JavaFlow) -> bool:
 
 
 def _sets_fields(constructor: Node, block: Node) -> bool:
-    """Whether the body of a constructor sets all final fields of its class before a block."""
+    """Return whether the body of a constructor sets all final fields of its class
+    before `block`."""
     filled = set[str]()
     for statement in constructor.named_children:
         if statement.end_byte <= block.start_byte:

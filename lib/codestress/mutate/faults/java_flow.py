@@ -1,8 +1,9 @@
-"""Parts of a Java program that cannot run: no fault is made in them.
+"""Parts of a Java program that cannot run. They are refused: no fault is made in them.
 
-The compiler rejects statements that nothing can reach (Java Language Specification, 14.22), so only
-what it does not see is left: conditions that literals decide, calls that never return, and private
-members that nothing names. A whole method that has one of the first two is refused.
+The compiler itself rejects unreachable statements (Java Language Specification, 14.22).
+So the rules look only for code that the compiler accepts all the same: conditions that
+literals decide, calls that never return, and private members that nothing names. A
+method that contains such a condition or call is refused as a whole.
 """
 
 import re
@@ -16,21 +17,26 @@ from .trees import JAVA_CLASSES, RULES, Node, field_text
 LOOPS, CHOOSING, SEQUENCES, RISKY, MEMBERS, FIXED, OTHERS = map(
     tuple, RULES["java"]["types"].values()
 )
-"""Types of nodes: loops; nodes in which a condition chooses; lists of statements. Ends of the types
-of nodes that may throw an exception; members of classes that a program may leave unused; parts
-whose values the compiler must know; and parts of blocks that are no statements."""
+"""Types of nodes: loops; nodes in which a condition chooses; lists of statements; nodes
+that may throw an exception (only the ends of their types' names); members of classes
+that a program may leave unused; parts whose values the compiler must know; parts of
+blocks that are not statements."""
 LITERAL, EMPTY, DEFAULT = map(re.compile, RULES["java"]["patterns"].values())
-"""Patterns of types of nodes that write out a value; of arrays and collections without elements; of
-a return of a value that an inserted return may give, and of a `break`, behind which there may be
-one."""
+"""Patterns: of the types of literal nodes; of the texts of arrays and collections
+without elements; of a `break` and of a return of a default value.
+
+An inserted return may give the same default value. Behind a `break` there may be such a
+return.
+"""
 
 GIVING: dict[str, str] = RULES["java"]["giving"]
-"""Fields with the variables that a node gives a value, by the node's type."""
+"""Dict from the type of a node that gives variables a value to the node's field with
+these variables."""
 
 
 class JavaFlow:
-    """Flow of control in one program, by the rules, given all nodes of its tree in the order of the
-    text."""
+    """Flow of control in one program, by the module's rules; `parts` are all nodes of
+    its tree in the order of the text."""
 
     def __init__(self, parts: Sequence[Node]) -> None:
         self.parts = parts
@@ -58,7 +64,8 @@ class JavaFlow:
             }
 
     def stops(self, method: Node) -> bool:
-        """Whether a method may never return, by its body; False without a body."""
+        """Return whether a method may never return, by its body; False if it has no
+        body."""
         body = method.child_by_field_name("body")
         inside = list(nodes(body))
         if any(node.type == "return_statement" for node in inside):
@@ -66,8 +73,8 @@ class JavaFlow:
         return not self.passes(body) or any(map(self.is_doubtful, inside))
 
     def passes(self, node: Node) -> bool:
-        """Whether the compiler lets control pass the end of a statement or a block; True for
-        None."""
+        """Return whether the compiler lets control pass the end of a statement or a
+        block; True for None."""
         if node is None:
             return True
         match node.type:
@@ -87,8 +94,13 @@ class JavaFlow:
         return False
 
     def is_doubtful(self, node: Node) -> bool:
-        """Whether a node calls a method of `stopping`, is a choice that literals may decide, or is
-        a `try` that catches exceptions although nothing in it may throw one."""
+        """Return whether a node makes it doubtful that all code around the node can
+        run.
+
+        Such a node calls a method of `stopping`, is a choice that literals may decide,
+        loops over nothing, or is a `try` that catches exceptions although its first
+        statement may throw none.
+        """
         match node.type:
             case "method_invocation":
                 return called(node) in self.stopping
@@ -109,7 +121,7 @@ class JavaFlow:
         return test is not None and self.decided(test)
 
     def decided(self, test: Node) -> bool:
-        """Whether literals and constants may decide a condition, or a part of it."""
+        """Return whether literals and constants may decide a condition or a part of it."""
         logic = field_text(test, "operator") in ("&&", "||", "!")
         if logic or test.type == "parenthesized_expression":
             return any(map(self.decided, test.named_children))
@@ -123,8 +135,8 @@ class JavaFlow:
         return True
 
     def dead(self) -> set[int]:
-        """Ids, as tree-sitter numbers them, of the nodes that cannot run, or where a fault is
-        refused."""
+        """Return the ids, as tree-sitter numbers them, of the nodes that cannot run or
+        in which a fault is refused."""
         dead = self.uncalled()
         for node in self.parts:
             for part in [] if node.id in dead else self.refused(node):
@@ -132,8 +144,12 @@ class JavaFlow:
         return dead
 
     def uncalled(self) -> set[int]:
-        """Ids of the nodes of private methods and classes that nothing names but such ones; a
-        string names one too, since a program may look a method up by its name."""
+        """Return the ids of the nodes in private methods and classes that no other code
+        names.
+
+        Code in other such unnamed members does not count. A name in a string does,
+        since a program may look a method up by its name.
+        """
         hidden = []
         for node in self.parts:
             if node.type in MEMBERS and "private" in text_of(node.children[0]):
@@ -149,8 +165,8 @@ class JavaFlow:
             hidden = left
 
     def refused(self, node: Node) -> Iterator[Node]:
-        """Yields the parts of a program that cannot run, or where a fault is refused, because of a
-        node."""
+        """Yield the parts of a program that cannot run, or in which a fault is refused,
+        because of `node`."""
         if node.type in FIXED:
             yield node
         name = {"for_statement": "update", "do_statement": "condition"}.get(node.type)
@@ -162,8 +178,11 @@ class JavaFlow:
             yield node
 
     def leaves(self, block: Node, method: Node) -> bool:
-        """Whether a method returns a default value at the end of a block and does nothing before,
-        so that one more return there would change nothing; True before any `break`."""
+        """Return whether one more return at the end of `block` would change nothing.
+
+        That is so if `method` returns a default value there anyway and does nothing
+        before. Return True as well if a `break` follows.
+        """
         node = block
         while node != method:
             parent = node.parent
@@ -178,7 +197,8 @@ class JavaFlow:
 
 
 def statements_of(block: Node) -> list[Node]:
-    """Children of a Java block or of a row of a switch, without comments and labels."""
+    """Return the children of a Java block, or of a group in a `switch`, without
+    comments and labels."""
     return [part for part in block.named_children if part.type not in OTHERS]
 
 
@@ -189,8 +209,11 @@ def is_endless(node: Node) -> bool:
 
 
 def called(call: Node) -> str:
-    """Name of the method that an expression calls, of its own class or by a class's name; empty
-    for a call by an object."""
+    """Return the name of the method that an expression calls on its own class or by a
+    class's name.
+
+    Return the empty text for a call on another object.
+    """
     owner = field_text(call, "object")
     own = re.fullmatch(r"(this|[A-Z]\w*|Runtime\.getRuntime\(\))?", owner)
     return field_text(call, "name") if own else ""

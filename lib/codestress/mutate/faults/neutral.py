@@ -1,10 +1,10 @@
-"""Semantic-preserving mutations of a faulty program (Fault Localizability, Table I): comments,
-names, dead code, the order of functions.
+"""Semantic-preserving mutations of a faulty program: comments, names, dead code, the
+order of methods (Fault Localizability, Table I).
 
-Mutations edit the text, so layout and the other lines stay unchanged, and the number of the faulty
-line follows each edit. Each mutation is proved neutral as far as the language allows:
-`equivalence_error` gives the reason against a mutation, and `mutate` rejects the mutation for that
-reason.
+Mutations edit the text. So layout and other lines stay unchanged, and the number of the
+faulty line follows each edit. Each mutation is proved neutral as far as the language
+allows: if `equivalence_error` gives a reason against a mutation, `mutate` rejects the
+mutation for that reason.
 """
 
 from __future__ import annotations
@@ -43,28 +43,33 @@ Spm = Literal[
     "comments+names+dead_code",
 ]
 SPMS: tuple[Spm, ...] = get_args(Spm)
-"""The four semantic-preserving mutations and two compositions. A composition is applied from the
-right: dead code, then names, then comments."""
+"""The four semantic-preserving mutations (SPMs) and two compositions of them.
+
+A composition is applied from the right: dead code, then names, then comments.
+"""
 Control = Literal["unchanged", "blank_line"]
 CONTROLS: tuple[Control, ...] = get_args(Control)
-"""Controls, which keep the program: the same question asked again, and a program with one blank
-line more. Accuracy lost under a control is noise, which the paper counts as loss."""
+"""Controls, which keep the program's meaning and give no misleading text: the same
+question asked again (`unchanged`), and the program with one more blank line.
+
+Accuracy lost under a control is noise, which the paper counts as loss.
+"""
 QUARTERS = 4
 T = TypeVar("T")
 
 
 Said = Literal["describes", "accuses elsewhere"]
-"""Content of misleading comments: a description of something that the program does not do, or a
-claim that code far from the fault is wrong."""
+"""Content of misleading comments: a description of something that the program does not
+do, or a claim that code far from the fault is wrong."""
 Put = Literal["replace", "insert"]
-"""Placement of misleading comments: in place of existing comments, as far as there are any, or
-inserted beside them."""
+"""Placement of misleading comments: in place of existing comments as far as there are
+any, or all on new lines, with existing comments kept."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """Comments, names and dead code from which mutations draw, written by the kit (`bank`) or by
-    the model under test."""
+    """Comments, names and dead code from which mutations draw, written by the kit
+    (`bank`) or by the model under test."""
 
     comments: tuple[str, ...]
     """Comments of one line each, without comment signs."""
@@ -77,7 +82,7 @@ class Content:
 
 @dataclass(frozen=True)
 class FaultyProgram:
-    """A program and the number of its faulty line (its label), from 1."""
+    """Program with the number of its faulty line (the label), from 1."""
 
     code: str
     line: int
@@ -92,9 +97,12 @@ class FaultyProgram:
         return quarter_of(self.line, self.lines)
 
     def edited(self, edits: Sequence[Edit]) -> FaultyProgram:
-        """Returns the program with the replacements `edits` made, and the new number of the faulty
-        line, which must stay in one piece. Of two edits at one place, the text of the later one
-        stands first."""
+        """Return the program after the replacements `edits`, with the new number of the
+        faulty line.
+
+        No edit may split the faulty line. If two edits insert at the same index, the
+        text of the later one stands first.
+        """
         start, line = Lines(self.code).starts[self.line - 1], self.line
         for edit in edits:
             if edit.start <= start:
@@ -105,11 +113,12 @@ class FaultyProgram:
 
 @cache
 def bank(language: Language, said: Said = "describes", put: Put = "replace") -> Content:
-    """Returns the kit's own comments, names and dead code for a language (from bank.yaml).
+    """Return the kit's own comments, names and dead code for `language` (from
+    bank.yaml).
 
-    `said` chooses comments that describe something else (`describes`) or accuse other lines
-    (`accuses elsewhere`); `put` whether they `replace` existing comments or are an `insert` beside
-    them.
+    `said` chooses comments that describe something else (`describes`) or accuse other
+    lines (`accuses elsewhere`). `put` says whether the comments `replace` existing
+    ones, or are an `insert` of new lines that keeps existing comments.
     """
     content = read_yaml(Path(__file__).with_name("bank.yaml"))
     names = content["names"]
@@ -129,13 +138,16 @@ def mutate(
     quarter: int,
     content: Content,
 ) -> FaultyProgram:
-    """Returns a faulty program after the mutation `spm`, with the new number of its faulty line.
-    The mutation is applied `strength` times in the quarter `quarter` (0 to 3) of the program's
-    lines, and in other quarters if this one has too few places.
+    """Return a faulty program after the mutation `spm`, with the new number of the
+    faulty line.
 
-    `spm` (semantic-preserving mutation) is a name of `SPMS` or `CONTROLS`, else `ValueError`;
-    `content` has the comments, names and dead code to draw from, such as `bank(language)`. Raises
-    `NotNeutral` if the program has too few places, or if the result is not proved to mean the same.
+    `spm` is a semantic-preserving mutation of `SPMS` or a control of `CONTROLS`. The
+    mutation is applied `strength` times in the quarter `quarter` (0 to 3) of the
+    program's lines, and in other quarters if this one has too few places. `content`,
+    such as `bank(language)`, has the comments, names and dead code to draw from.
+
+    Raises `ValueError` for an unknown `spm`. Raises `NotNeutral` if the program has too
+    few places, or if the result is not proved to mean the same.
     """
     if spm not in (*SPMS, *CONTROLS):
         raise ValueError(
@@ -159,7 +171,8 @@ def mutate(
 
 
 def quarter_of(line: int, lines: int) -> int:
-    """Quarter (0 to 3) in which a line (from 1) stands, in a program of `lines` lines."""
+    """Return the quarter (0 to 3) in which `line` (from 1) stands, in a program of
+    `lines` lines."""
     return min(QUARTERS - 1, QUARTERS * (line - 1) // max(1, lines))
 
 
@@ -167,12 +180,14 @@ TAKEN = {
     "java": JAVA_WORDS,
     "python": frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins))),
 }
-"""Names that no variable may be renamed to, by language: keywords and built-in names."""
+"""Dict from a language to the names that no variable may be renamed to: keywords and
+names of built-ins."""
 
 
 @dataclass(frozen=True)
 class _Change:
-    """One call of `mutate`: its arguments, and the program's lines; the methods make the edits."""
+    """Arguments of one call of `mutate`, with the program's lines; the methods make the
+    edits."""
 
     program: FaultyProgram
     language: Language
@@ -183,8 +198,12 @@ class _Change:
     lines: Lines
 
     def edits(self, spm: str) -> list[Edit]:
-        """Edits that the mutation `spm` makes: `blank_line` or any but `functions`. A composition
-        is applied from the right and gives the edits of all its parts."""
+        """Return the edits of the mutation `spm`, which is `blank_line` or any mutation
+        but `functions`.
+
+        A composition is applied from the right; the list has the edits of all its
+        parts.
+        """
         edits: list[Edit] = []
         for part in reversed(spm.split("+")):
             match part:
@@ -206,30 +225,44 @@ class _Change:
         return quarter_of(line, self.program.lines) == self.quarter
 
     def drawn(self, items: Sequence[T], count: int, what: str) -> list[T]:
-        """Returns `count` different items of `items`, drawn at random; raises `NotNeutral` if there
-        are fewer. `what` names the items in its message."""
+        """Return `count` different items of `items`, drawn at random.
+
+        Raises `NotNeutral` if there are fewer items; `what` names the items in the
+        message.
+        """
         if len(items) < count:
             raise NotNeutral(f"only {len(items)} {what}, {count} needed")
         return self.draw.sample(items, count)
 
     def places(self, lines: Sequence[int], count: int) -> list[int]:
-        """Returns `count` of the numbers `lines`, drawn from those in the quarter; if these are
-        fewer, also the ones nearest to the quarter's middle. Raises `NotNeutral` if `lines` has
-        fewer than `count`."""
+        """Return `count` of the line numbers `lines`, drawn at random from those in the
+        quarter.
+
+        If the quarter has too few, the lines nearest to its middle are added. Raises
+        `NotNeutral` if `lines` has fewer than `count` numbers.
+        """
         middle = (self.quarter + 0.5) * self.program.lines / QUARTERS
         near = sorted(lines, key=lambda line: abs(line - middle))
         return self.nearest({line: line for line in near}, count, "places")
 
     def nearest(self, lines: Mapping[T, int], count: int, what: str) -> list[T]:
-        """Returns `count` of the keys of `lines`, drawn at random from those whose line is in
-        the quarter; if these are fewer, also from the first ones of the others."""
+        """Return `count` of the keys of `lines`, drawn at random from those whose line
+        is in the quarter.
+
+        If the quarter has too few, the first keys from other quarters are added.
+        `lines` is a dict from an item to its line; `what` names the items in messages.
+        Raises `NotNeutral` if `lines` has fewer than `count` keys.
+        """
         near = sorted(lines, key=lambda item: not self.in_quarter(lines[item]))
         inside = sum(map(self.in_quarter, lines.values()))
         return self.drawn(near[: max(count, inside)], count, what)
 
     def line_before(self, line: int, text: str) -> Edit:
-        """Edit that inserts `text` in new lines before the line `line`, with that line's
-        indentation; one empty line where `text` is empty."""
+        """Return the edit that inserts `text` in new lines before `line`, with the
+        indentation of `line`.
+
+        If `text` is empty, the edit inserts one empty line.
+        """
         start = self.lines.starts[line - 1]
         indented = textwrap.indent(text, self.lines.indent(line))
         return Edit(start, start, f"{indented}\n".replace("\n", self.lines.feed))
@@ -242,9 +275,12 @@ class _Change:
         return list(map(self.line_before, places, chosen))
 
     def commented(self) -> list[Edit]:
-        """Edits that put `strength` comments: they replace comments, and insert as many as are
-        still missing. The faulty line keeps its own comments, and no comment accuses the faulty
-        line or the lines around it."""
+        """Return the edits that put `strength` misleading comments into the program.
+
+        With `put` = `replace`, the comments replace existing ones as far as there are
+        any; the rest is inserted. Comments on the faulty line are not replaced. No
+        comment that accuses stands at the faulty line or within `NEAR` lines of it.
+        """
         accusing, faulty = self.content.said == "accuses elsewhere", self.program.line
         comments = []
         for text in self.content.comments:
@@ -272,9 +308,13 @@ class _Change:
         return edits
 
     def renamed(self, edits: Sequence[Edit]) -> list[Edit]:
-        """Edits that rename `strength` variables: those that first appear in the quarter, and
-        others if the quarter has too few. New names occur neither in the program nor in the given
-        `edits`. Raises `NotNeutral` if there are too few variables or new names."""
+        """Return the edits that rename `strength` variables.
+
+        They are variables that first appear in the quarter, and further ones if the
+        quarter has too few. New names occur neither in the program nor in the texts of
+        `edits`. Raises `NotNeutral` if there are too few variables or too few new
+        names.
+        """
         spans = variables(self.program.code, self.language)
         text = "\n".join([self.program.code, *(edit.text for edit in edits)])
         taken = words_of(text) | TAKEN[self.language]
@@ -290,9 +330,12 @@ class _Change:
         return changes
 
     def reordered(self) -> FaultyProgram:
-        """Returns the program, with its faulty line's new number, after `strength` exchanges of
-        neighbouring methods in one class, preferably a class whose methods begin in the quarter.
-        Raises `NotNeutral` if no class has methods that may change places."""
+        """Return the program after `strength` exchanges of neighbouring methods in one
+        class, with the new number of the faulty line.
+
+        The class is one whose first movable method begins in the quarter, if there is
+        one. Raises `NotNeutral` if no class has methods that may change places.
+        """
         groups = movable(self.program.code, self.language)
         inside = [group for group in groups if self.in_quarter(group[0][0])]
         group = self.draw.choice(inside or groups)

@@ -1,6 +1,9 @@
-"""Places of a program that mutations change: lines before which a statement or a comment may be
-inserted, methods whose order the program usually cannot see, and local variables that may be renamed,
-with all their occurrences."""
+"""Places of a program that mutations change.
+
+The places are lines before which a statement or a comment may be inserted, methods
+whose order the program usually cannot see, and all occurrences of local variables that
+may be renamed.
+"""
 
 import ast
 from functools import lru_cache
@@ -30,9 +33,12 @@ NO_PLACE = ("global ", "nonlocal ", "elif ", "elif(")
 
 @lru_cache(maxsize=512)
 def statement_lines(code: str, language: Language) -> list[int]:
-    """Numbers, from 1, of the lines that begin with a statement inside a function, method or
-    constructor, before which another statement may be inserted; in the order of the text. Raises
-    `NotNeutral` if the program does not parse."""
+    """Return the numbers, from 1, of the lines before which another statement may be
+    inserted, in order.
+
+    Such a line begins with a statement inside a function, method or constructor. Raises
+    `NotNeutral` if the program does not parse.
+    """
     search = _python_lines if language == "python" else _java_lines
     return sorted(search(code))
 
@@ -73,10 +79,13 @@ def _java_lines(code: str) -> set[int]:
 
 
 def movable(code: str, language: Language) -> list[Methods]:
-    """Returns, for each Java class with at least two methods that may change places, a list with
-    the first and last line of each such method, from 1; methods that share a line with other code
-    may not. Raises `NotNeutral` if there is no such class, if the program may see the order, and
-    for Python, whose methods the paper leaves in place (Table I)."""
+    """Return, for each Java class with at least two methods that may change places, the
+    first and last line of each such method.
+
+    Lines count from 1. A method that shares a line with other code may not change its
+    place. Raises `NotNeutral` if there is no such class, if the program may see the
+    order of methods, and for Python, whose methods the paper leaves in place (Table I).
+    """
     if language == "python":
         raise NotNeutral("functions are shuffled in Java alone")
     refuse_seen("order", code, language)
@@ -101,24 +110,29 @@ def movable(code: str, language: Language) -> list[Methods]:
 
 
 Spans = dict[str, list[tuple[int, int]]]
-"""Occurrences by name, in the order of the text: index of the first character, and of the character
-behind the last."""
+"""Dict from a name to its occurrences, in the order of the text: index of the first
+character and index after the last, from 0."""
 
 
 @lru_cache(maxsize=512)
 def variables(code: str, language: Language) -> Spans:
-    """Returns the occurrences of each variable that may be renamed, by name: pairs of the first
-    character's index and the index behind the last. Raises `NotNeutral` if the program may see
-    names, or does not parse."""
+    """Return a dict from each variable that may be renamed to its occurrences
+    (`Spans`).
+
+    Raises `NotNeutral` if the program may see names of variables, or does not parse.
+    """
     refuse_seen("names", code, language)
     return _python_variables(code) if language == "python" else _java_variables(code)
 
 
 def _python_variables(code: str) -> Spans:
-    """Occurrences of the Python variables that may be renamed, by name. Left out are parameters,
-    which a caller may give by their names; names that occur as keywords, as whole texts, in
-    f-strings (whose positions are unreliable before Python 3.12), in `global`, `except … as` or
-    patterns; names that stand for a function, class, module or global somewhere."""
+    """Return a dict from each Python variable that may be renamed to its occurrences.
+
+    Left out are parameters, which a caller may pass by keyword. Left out are also names
+    that occur as keywords, as whole texts, in f-strings (whose positions are unreliable
+    before Python 3.12), in `global`, in `except … as` or in patterns. Names that stand
+    for a function, class, module or global anywhere are left out too.
+    """
     tree = tree_of(code)
     names = names_of(tree)
     lines = Lines(code)
@@ -149,15 +163,19 @@ def _python_variables(code: str) -> Spans:
 
 
 DECLARING, OTHERWISE = RULES["java"]["declaring"], RULES["java"]["other_names"]
-"""Types of nodes that declare a Java variable, and of those in which an identifier may be something
-else than a variable."""
+"""Types of nodes: those that declare a Java variable, and those in which an identifier
+may be something else than a variable."""
 
 
 def _java_variables(code: str) -> Spans:
-    """Occurrences of the Java variables that may be renamed, by name. Left out are names that stand
-    for anything else in the file (fields, methods, types, labels, components of records, elements
-    of annotations), that occur as whole texts, or that are used outside the scope of their
-    declarations: perhaps an inherited field, as in every class inside the scope."""
+    """Return a dict from each Java variable that may be renamed to its occurrences.
+
+    Left out are names that stand for anything else in the file: fields, methods, types,
+    labels, components of records, elements of annotations. Left out are also names that
+    occur as whole texts, and names used outside the scope of their declarations; there
+    they may mean an inherited field. For the same reason, a class inside the scope
+    counts as outside.
+    """
     lines = Lines(code)
     known: dict[str, list[tuple[Node, int]]] = {}
     others = set[str]()
@@ -185,8 +203,8 @@ def _java_variables(code: str) -> Spans:
 
 
 def _declared_in(node: Node) -> Node | None:
-    """Node that is the scope of the local variable that the identifier `node` declares; None if it
-    declares none."""
+    """Return the scope (a node) of the local variable that the identifier `node`
+    declares; None if it declares none."""
     declaration = node.parent
     if declaration.child_by_field_name("name") != node:
         return None
@@ -208,8 +226,12 @@ def _is_other(node: Node) -> bool:
 
 
 def _sees(node: Node, scope: Node, declared: int) -> bool:
-    """Whether the identifier `node` stands in `scope` (a node) of a variable, not before the byte
-    `declared` where the variable is declared, and in no class inside the scope."""
+    """Return whether the identifier `node` can mean the variable that is declared in
+    `scope` at the byte `declared`.
+
+    It can if it stands in `scope`, not before that byte, and not in a class inside the
+    scope.
+    """
     for outer in around(node):
         if outer == scope:
             return bool(node.start_byte >= declared)

@@ -1,11 +1,13 @@
-"""Proof that a mutation is neutral (keeps the program's meaning), by syntax trees alone, as far as
-the language allows a proof; and the check of dead code (statements that never run) against a closed
-grammar (Fault Localizability, section IV-C).
+"""Proof that a mutation is neutral (keeps the program's meaning), and the check of dead
+code (statements that never run).
 
-A snippet of dead code is one statement: a condition of literal values that is false, or, in Python,
-a loop over nothing. The statements inside name only variables of their own, the language's built-ins
-and, in Python, the program's names. In Java a table gives their shapes, so that an accepted snippet
-compiles. Code outside the grammar is rejected.
+The proof compares syntax trees alone, as far as the language allows a proof (Fault
+Localizability, section IV-C). Dead code is checked against a closed grammar. A snippet
+of dead code is one statement: a condition on literal values that is false, or, in
+Python, a loop over nothing. The statements inside name only variables of their own, the
+language's built-ins and, in Python, the program's names. In Java a table gives the
+shapes of these statements, so that an accepted snippet compiles. Code outside the
+grammar is rejected.
 """
 
 import ast
@@ -37,27 +39,33 @@ from .trees import (
 )
 
 FALSE = frozenset(RULES["false_conditions"])
-"""Texts of conditions that are false, in Python and in Java."""
+"""Texts of conditions that are false, in Python or in Java."""
 ALLOWED = frozenset(RULES["python_nodes"].split())
-"""Nodes of which a Python snippet may consist, beside the leaves of `SIGNS`."""
+"""Names of the types of nodes of which a Python snippet may consist, beside the types
+of `SIGNS`."""
 SIGNS = ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop
 BUILTINS = frozenset(dir(builtins)) - {"super", "locals", "vars", "dir", "eval", "exec"}
 NUMBER = RULES["java"]["number"]
 SHAPES: dict[str, list[str]] = RULES["java"]["shapes"]
-"""Patterns of Java statements by the type of their variable: its first value, and what is done with
-it, in which @ is the variable's name. All variables may be printed."""
+"""Dict from the type of a Java variable to the patterns of two kinds of statement in
+dead code.
+
+The first pattern is of the variable's first value; the second is of statements that
+change the variable, with @ for its name. A variable of any type may also be printed.
+"""
 CLASSES = {"String", "StringBuilder", "Math", "System"}
 
 
 @noted
 def equivalence_error(before: str, after: str, spm: str, language: Language) -> str:
-    """Returns why the mutation `spm` (a name of `SPMS`) of the program `before` to `after` is not
-    proved neutral; empty if it is. Nothing is run.
+    """Return why the mutation from the program `before` to `after` is not proved
+    neutral; empty if it is proved.
 
-    Each mutation leaves the syntax tree the same, apart from its own change. Comments: no change.
-    Names: names are mapped one to one. Dead code: statements are added under a condition that is
-    always false (`is_false` says which). Functions: methods change places.
-    Compositions: all changes of their parts at once.
+    `spm` is the mutation's name (of `SPMS` or `CONTROLS`). Nothing is run. Apart from
+    its own change, each mutation must leave the syntax tree the same. Comments: no
+    change. Names: old names map to new ones one to one. Dead code: added statements
+    stand under a condition that is always false (`is_false`). Functions: methods change
+    places. Compositions: the changes of all their parts together.
     """
     parts = tuple(spm.split("+"))
     try:
@@ -70,8 +78,13 @@ def equivalence_error(before: str, after: str, spm: str, language: Language) -> 
 
 @lru_cache(maxsize=256)
 def _python_form(code: str, parts: tuple[str, ...]) -> str:
-    """Form of a Python program that no mutation of the kinds `parts` changes, as text: its tree
-    without dead code, if that is one of `parts`, and with numbers for names if these are."""
+    """Return a form of a Python program, as text, that no mutation of the kinds `parts`
+    changes.
+
+    The form is the syntax tree. If `parts` has `dead_code`, statements that never run
+    are left out. If `parts` has `names`, each name is replaced with a number, the same
+    for all its occurrences.
+    """
     tree = tree_of(code)
     if "dead_code" in parts:
         for block, _ in blocks(tree.body):
@@ -85,10 +98,13 @@ def _python_form(code: str, parts: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=256)
 def _java_form(code: str, parts: tuple[str, ...]) -> object:
-    """Form of a Java program that no mutation of the kinds `parts` changes: its tree of node types
-    and texts, without comments. With `names` in `parts`, identifiers are numbered as they appear;
-    with `dead_code`, blocks under a condition that is always false are left out; with `functions`,
-    the members of classes are sorted."""
+    """Return a form of a Java program that no mutation of the kinds `parts` changes.
+
+    The form is the tree of node types and texts, without comments. If `parts` has
+    `names`, identifiers are numbered as they appear. With `dead_code`, blocks under a
+    condition that is always false are left out. With `functions`, the members of
+    classes are sorted.
+    """
     numbers: dict[str, int] = {}
 
     def shape(node: Node) -> tuple[Any, ...]:
@@ -110,7 +126,7 @@ def _java_form(code: str, parts: tuple[str, ...]) -> object:
 
 
 def _never_runs(node: Node) -> bool:
-    """Whether a Java node is an `if` without `else` whose condition is false."""
+    """Return whether a Java node is an `if` without `else` whose condition is false."""
     if node.type != "if_statement" or node.child_by_field_name("alternative"):
         return False
     return is_false(field_text(node, "condition")[1:-1])
@@ -120,14 +136,21 @@ def _never_runs(node: Node) -> bool:
 
 
 def check_snippet(snippet: str, program: str, language: Language) -> None:
-    """Raises `NotNeutral` if the dead code `snippet` is outside the grammar of its language in this
-    module, or if its presence could change what `program` does; else returns nothing."""
+    """Raise `NotNeutral` if the dead code `snippet` is outside this module's grammar
+    for `language`.
+
+    Raises `NotNeutral` too if the presence of the snippet could change what `program`
+    does.
+    """
     (_check_java if language == "java" else _check_python)(snippet, program)
 
 
 def is_false(condition: str) -> bool:
-    """Whether the text of a condition, in Python or Java, is certainly false: a text of `FALSE`, or
-    a comparison of two whole numbers, or of two words with `==`, that does not hold."""
+    """Return whether the text of a condition, in Python or Java, is certainly false.
+
+    Certainly false are the texts of `FALSE`, a comparison of two whole numbers that
+    does not hold, and `'a' == 'b'` with two different words.
+    """
     if re.fullmatch(r"'\w*' == '\w*'", condition):
         return len(set(condition.split(" == "))) == 2
     compared = re.fullmatch(rf"({NUMBER}) (==|[<>]=?) ({NUMBER})", condition)
@@ -139,8 +162,12 @@ def is_false(condition: str) -> bool:
 
 
 def never_runs(node: ast.stmt) -> bool:
-    """Whether a Python statement never runs its body: `if` or `while` with a condition that
-    `is_false`, or `for` over nothing (`is_empty`); False for those with `else`."""
+    """Return whether the body of a Python statement never runs, and the statement has
+    no `else`.
+
+    That holds for `if` and `while` with a condition that `is_false`, and for `for` over
+    an iterable that `is_empty`.
+    """
     match node:
         case ast.If(test, orelse=[]) | ast.While(test, orelse=[]):
             return is_false(ast.unparse(test))
@@ -201,6 +228,7 @@ def _check_java(snippet: str, program: str) -> None:
 
 
 def _uses(statement: str, name: str, kind: str) -> bool:
-    """Whether a Java statement changes or prints a variable as `SHAPES` has it."""
+    """Return whether a Java statement prints the variable `name` of the type `kind`, or
+    changes it in a way that `SHAPES` allows."""
     shape = rf"{SHAPES[kind][1]}|System\.out\.println\(@\)"
     return bool(re.fullmatch(shape, re.sub(rf"\b{name}\b", "@", statement)))

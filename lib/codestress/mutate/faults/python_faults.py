@@ -1,4 +1,5 @@
-"""Faults in Python programs (Fault Localizability, Table I); `sites.py` says which."""
+"""Faults in Python programs (Fault Localizability, Table I); `sites.py` describes the
+kinds of fault."""
 
 import ast
 import itertools
@@ -18,13 +19,17 @@ from .python_flow import PythonFlow
 from .trees import RULES, tree_of
 
 COLLECTIONS, OPERANDS, SUMS, PASSING = RULES["python_kinds"].values()
-"""Names of types of nodes: collections and texts; expressions, and operators of expressions, that
-`- 1` may follow without parentheses; statements before which an inserted return is no fault."""
+"""Names of types of nodes: collections and texts; expressions, and operators of
+expressions, that `- 1` may follow without parentheses; statements before which an
+inserted return is not a fault."""
 
 
 def python_faults(code: str) -> Iterator[FaultSite]:
-    """Yields all faults that can be made in a Python program, in no particular order, some twice;
-    raises `NotNeutral` if it does not parse."""
+    """Yield all faults that can be made in a Python program, in no particular order,
+    some twice.
+
+    Raises `NotNeutral` if the program does not parse.
+    """
     tree, lines = tree_of(code), Lines(code)
     flow = PythonFlow(tree)
     dead = flow.dead()
@@ -48,8 +53,11 @@ def python_faults(code: str) -> Iterator[FaultSite]:
 
 
 def _operands(node: ast.AST, dead: set[int]) -> Iterator[tuple[Kind, list[ast.expr]]]:
-    """Yields the operands of a node whose operators may be replaced, each with the kind of fault;
-    `dead` has the ids of nodes that get no fault."""
+    """Yield the operands of a node whose operators may be replaced, each list with the
+    kind of fault.
+
+    `dead` has the ids of the nodes that get no fault.
+    """
     match node:
         case ast.While(test):
             for part in ast.walk(test):
@@ -64,8 +72,11 @@ def _operands(node: ast.AST, dead: set[int]) -> Iterator[tuple[Kind, list[ast.ex
 
 
 def _between(kind: Kind, operands: list[ast.expr], lines: Lines) -> Iterator[FaultSite]:
-    """Yields the faults of a kind that replace an operator between neighbouring operands;
-    parentheses and comments are ignored."""
+    """Yield the faults of the kind `kind` that replace an operator between neighbouring
+    `operands`.
+
+    Parentheses and comments between operands are ignored.
+    """
     for left, right in itertools.pairwise(operands):
         start, end = lines.span(left)[1], lines.span(right)[0]
         between = re.finditer(r"#.*|(\w+|[^\w\s()\\#]+)", lines.text[start:end])
@@ -76,13 +87,13 @@ def _between(kind: Kind, operands: list[ast.expr], lines: Lines) -> Iterator[Fau
 
 
 def _kind(node: ast.AST | None) -> str:
-    """Name of a node's type."""
+    """Return the name of a node's type."""
     return type(node).__name__
 
 
 def _is_text(node: ast.expr) -> bool:
-    """Whether an expression looks like a text or a collection, so that `+` or `*` beside it is no
-    arithmetic."""
+    """Return whether an expression looks like a text or a collection, beside which `+`
+    or `*` is not arithmetic."""
     match node:
         case ast.BinOp(left, _, right):
             return _is_text(left) or _is_text(right)
@@ -94,9 +105,12 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _range_sites(node: ast.AST, lines: Lines) -> Iterator[FaultSite]:
-    """Yields the faults that make the stop of `range(stop)` or `range(start, stop, …)` one larger
-    or one smaller; none for other nodes, and where arguments are starred or the stop covers two
-    lines."""
+    """Yield the faults that make the stop of `range(stop)` or `range(start, stop, …)`
+    one larger or one smaller.
+
+    Yield nothing for other nodes, for starred arguments, and for a stop that spans two
+    lines.
+    """
     match node:
         case ast.Call(ast.Name("range"), [stop] | [_, stop] | [_, stop, _], []):
             starred = "Starred" in map(_kind, node.args)
@@ -107,7 +121,8 @@ def _range_sites(node: ast.AST, lines: Lines) -> Iterator[FaultSite]:
 
 
 def _beside(stop: ast.expr, written: str) -> list[str]:
-    """Texts of the numbers one below and one above an expression that is `written` so."""
+    """Return the texts of two expressions: one less and one more than `stop`, whose own
+    text is `written`."""
     with suppress(ValueError):
         value = ast.literal_eval(stop)
         if isinstance(value, int):
@@ -119,8 +134,8 @@ def _beside(stop: ast.expr, written: str) -> list[str]:
 
 
 def _return_before(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
-    """Yields the fault that inserts a return before a statement, unless the statement returns,
-    raises or does nothing."""
+    """Yield the fault that inserts a return before a statement, unless the statement
+    returns, raises or does nothing."""
     match statement:
         case ast.Expr(ast.Constant()):
             return
@@ -132,7 +147,8 @@ def _return_before(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
 
 
 def _return_after(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
-    """Yields the fault that inserts a return behind a statement, the last of its block."""
+    """Yield the fault that inserts a return after a statement, the last one of its
+    block."""
     line = statement.end_lineno or statement.lineno
     end = lines.at(line, statement.end_col_offset or 0)
     last = re.match(r"\s*(#|$)", lines.text[end : lines.end(line)])

@@ -1,7 +1,10 @@
-"""Parts of a Python program that cannot run: no fault is made in them.
+"""Parts of a Python program that cannot run. They are refused: no fault is made in
+them.
 
-Rules refuse rather than prove. A statement that does not lead to the next one by these few rules
-counts as an end, and all behind an end counts as dead. So every part that is not dead can run.
+The rules are few and cautious: they refuse a part in case of doubt, without a proof
+that it cannot run. A statement that does not lead to the next one by these rules counts
+as an end, and all code behind an end counts as dead. So every part that is not counted
+as dead can run.
 """
 
 import ast
@@ -15,28 +18,31 @@ from .trees import RULES
 
 Loop = ast.For | ast.AsyncFor | ast.While
 ENDING, ENDLESS, LAZY, FIXED = map(frozenset, RULES["python_flow"].values())
-"""Functions that end the program; functions of `itertools` that return iterators without an end;
-functions that run nothing until their result is read; names and attributes that are the same in all
-runs of a program."""
+"""Names of functions that end the program; of functions of `itertools` that return
+endless iterators; of functions that run nothing until their result is read. Last, names
+and attributes with the same value in all runs of a program."""
 WRITTEN = ast.Constant | ast.Compare | ast.BoolOp | ast.UnaryOp | ast.BinOp
-"""Expressions whose values never change."""
+"""Types of expressions whose value never changes if their operands' values never
+change."""
 
 
 class PythonFlow:
-    """Flow of control in one program, by the rules."""
+    """Flow of control in one program, by the module's rules."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
         self.names: dict[str, str] = {}
-        """Names that imports give to functions of `ENDING` and `ENDLESS`."""
+        """Dict from the name that an import gives with `as` to the imported name."""
         self.read = Counter(names_read(ast.walk(tree)))
         """Number of times that the program reads each name."""
         self.idle = Counter[str]()
-        """Number of times that it calls each name without use of what the call returns."""
+        """Number of times that the program calls each name without using the returned
+        value."""
         self.constants = set(FIXED)
-        """Names that have the same written value everywhere."""
+        """Names with the same value in the whole program: those of `FIXED`, and those
+        assigned once from literal values."""
         self.endless = set(ENDLESS)
-        """Names of functions that return iterators without an end."""
+        """Names of functions that return endless iterators."""
         bound = Counter[str]()
         functions = list[ast.FunctionDef]()
         for node in ast.walk(tree):
@@ -56,14 +62,18 @@ class PythonFlow:
         self.stopping = set[str]()
         """Names of functions that never return."""
         self.unreached = set[int]()
-        """Python's `id` of each node that cannot run."""
+        """`id` (Python's built-in) of each node that cannot run."""
         never: Set[str] = ENDING
         while never - self.stopping:
             self.stopping |= never
             never = {function.name for function in functions if self.stops(function)}
 
     def stops(self, function: ast.FunctionDef) -> bool:
-        """Whether a function never returns, by its body."""
+        """Return whether a function never returns, by its body.
+
+        A generator that never ends is recorded in `endless` instead, and False is
+        returned.
+        """
         if self.passes(function.body):
             return False
         for node, owner in statements(function.body):
@@ -75,8 +85,13 @@ class PythonFlow:
         return not yields(function)
 
     def called(self, node: ast.AST | None) -> str:
-        """Last part of the name that an expression calls, such as `exit` in `sys.exit()`, whatever
-        an import calls it; empty for any other expression."""
+        """Return the last part of the name that an expression calls, such as `exit` for
+        `sys.exit()`.
+
+        An imported function counts under its own name, not the one after `as`. The call
+        `parser.error()` counts as `exit`, and `iter(int, 1)` as the endless `repeat`.
+        Return the empty text if the expression is not a call.
+        """
         match node:
             case ast.Call(ast.Attribute(ast.Name("parser"), "error")):
                 return "exit"
@@ -87,12 +102,13 @@ class PythonFlow:
         return ""
 
     def refuse(self, nodes: Iterable[ast.AST]) -> None:
-        """Counts nodes, with all that is inside, among those that cannot run."""
+        """Add `nodes`, and all nodes inside them, to the nodes that cannot run."""
         for node in nodes:
             self.unreached.update(map(id, ast.walk(node)))
 
     def passes(self, block: Sequence[ast.stmt]) -> bool:
-        """Whether control may pass the end of a block; what it does not reach is refused."""
+        """Return whether control may pass the end of a block; statements that it does
+        not reach are refused."""
         for number, node in enumerate(block, start=1):
             if not self.leads_on(node):
                 self.refuse(block[number:])
@@ -100,7 +116,8 @@ class PythonFlow:
         return True
 
     def leads_on(self, node: ast.stmt) -> bool:
-        """Whether a statement may lead to the next one; its parts that cannot run are refused."""
+        """Return whether a statement may lead to the next one; parts of it that cannot
+        run are refused."""
         match node:
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
                 return False
@@ -125,7 +142,8 @@ class PythonFlow:
         return inside or not isinstance(node, ast.With | ast.AsyncWith)
 
     def loops_end(self, node: Loop) -> bool:
-        """Whether a loop may lead to the next statement (`leads_on`)."""
+        """Return whether a loop may lead to the next statement; parts that cannot run
+        are refused."""
         self.passes(node.body)
         ends, broken = self.passes(node.orelse), self.breaks(node.body)
         if isinstance(node, ast.While):
@@ -143,7 +161,8 @@ class PythonFlow:
         return broken or (ends and not endless)
 
     def try_ends(self, node: ast.Try) -> bool:
-        """Whether a `try` may lead to the next statement (`leads_on`)."""
+        """Return whether a `try` may lead to the next statement; parts that cannot run
+        are refused."""
         ends = self.passes(node.body)
         if not ends:
             self.refuse(node.orelse)
@@ -157,7 +176,8 @@ class PythonFlow:
         return self.passes(node.finalbody) and any(ways)
 
     def breaks(self, block: Sequence[ast.stmt]) -> bool:
-        """Whether a condition in the body of a loop has a `break` that leaves the loop."""
+        """Return whether an `if` in the body of a loop has a `break` that leaves the
+        loop and can run."""
         for node in block:
             for last in chain(*blocks_in(node)) if isinstance(node, ast.If) else ():
                 if isinstance(last, ast.Break) and id(last) not in self.unreached:
@@ -165,7 +185,8 @@ class PythonFlow:
         return False
 
     def dead(self) -> set[int]:
-        """Python's `id` of each node that cannot run, or where a fault is refused."""
+        """Return the `id` (Python's built-in) of each node that cannot run, or in which
+        a fault is refused."""
         self.passes(self.tree.body)
         for block, _ in blocks(self.tree.body):
             self.refuse(replaced(block))
@@ -176,8 +197,10 @@ class PythonFlow:
         return self.unreached
 
     def refused(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yields the parts of a node in which no fault is put, although they may run: a fault there may
-        change nothing, or its position is not known."""
+        """Yield the parts of a node that get no fault although they may run.
+
+        A fault there may change nothing, or its position is not known.
+        """
         match node:
             # Positions in an f-string are unreliable before Python 3.12.
             case ast.JoinedStr():
@@ -202,18 +225,23 @@ class PythonFlow:
                 yield from filter(self.is_unread, inside)
 
     def is_lazy(self, node: ast.expr) -> bool:
-        """Whether an expression runs its parts only where something reads its value."""
+        """Return whether an expression runs its parts only when its value is read."""
         written = isinstance(node, ast.Lambda | ast.GeneratorExp)
         return written or self.called(node) in LAZY
 
     def is_hidden(self, member: ast.stmt) -> bool:
-        """Whether a statement of a class body is a private method, `__name`, that nothing reads."""
+        """Return whether a statement of a class body is a private method, such as
+        `__name`, that nothing reads."""
         name = getattr(member, "name", "")
         return name.startswith("__") and name[-2:] != "__" and self.is_unread(member)
 
     def is_unread(self, node: ast.AST) -> bool:
-        """Whether a node defines a function or class, or names an expression that runs only where
-        something reads it, and nothing but itself reads this name."""
+        """Return whether a node defines something whose name is read nowhere outside
+        the node.
+
+        The node is a function or class without decorators, or an assignment of a lazy
+        expression (`is_lazy`) to one name. Return False for any other node.
+        """
         match node:
             # Functions and classes.
             case ast.stmt(name=name, decorator_list=[]):  # type: ignore[misc]
@@ -226,8 +254,8 @@ class PythonFlow:
         return self.read[name] <= own.count(name)
 
     def decided(self, test: ast.expr) -> bool:
-        """Whether a condition, or a part of it, may be decided by literal values and constants
-        alone."""
+        """Return whether literal values and constants alone may decide a condition or a
+        part of it."""
         match test:
             case ast.BoolOp(values=values):
                 return any(map(self.decided, values))
@@ -250,9 +278,14 @@ class PythonFlow:
     def leaving(
         self, block: Sequence[ast.stmt], ends: bool = True, broken: bool = False
     ) -> Iterator[list[ast.stmt]]:
-        """Yields the bodies of the loops and conditions in a block of a function at whose end a
-        return may be inserted: control passes the end, and the function does not return there
-        anyway. `ends` says whether it does so behind the block, `broken` behind a `break` in it."""
+        """Yield the bodies of loops and conditions in `block` at whose end a return may
+        be inserted.
+
+        Control passes the end of each body, and the function does not return right
+        there anyway. `block` is a block of a function. `ends` says whether the function
+        returns None right behind the block; `broken` says so of the statements behind a
+        `break` in the block.
+        """
         for number, node in enumerate(block, start=1):
             if isinstance(node, FunctionNode | ast.ClassDef):
                 continue
@@ -272,8 +305,12 @@ class PythonFlow:
 
 
 def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:
-    """Whether a function returns None at the statements `rest` and does nothing before; `ends` and
-    `broken` say so of the end of the block, and of a `break`."""
+    """Return whether a function returns None at the statements `rest` and does nothing
+    before that.
+
+    `ends` says whether the function returns None at the end of the block; `broken` says
+    so of a `break`.
+    """
     for node in rest:
         match node:
             case ast.Pass() | ast.Expr(ast.Constant()):

@@ -1,5 +1,5 @@
-"""Parts of Python programs that are known by their text alone: iterables without elements,
-generators, and functions that another definition replaces."""
+"""Parts of Python programs that are known from the program's text alone: iterables
+without elements, generators, and functions that a later definition replaces."""
 
 import ast
 import re
@@ -14,7 +14,8 @@ from .trees import RULES
 WRAPPERS = frozenset(RULES["python_wrappers"])
 """Built-ins that return nothing for an argument without elements."""
 EMPTY, RARE = map(re.compile, (RULES["python_empty"], RULES["python_rare"]))
-"""Patterns of texts of what has no elements: certainly, and unless the program has odd classes."""
+"""Patterns of the texts of expressions without elements: certainly without, and without
+unless the program has unusual classes."""
 
 
 def names_read(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -28,20 +29,25 @@ def names_read(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def yields(function: ast.AST) -> bool:
-    """Whether a call of a function runs nothing yet: it is a generator or a coroutine."""
+    """Return whether a call of a function runs nothing at once, since it is a generator
+    or a coroutine."""
     own = [*map(type, ast.walk(function))]
     return own[0] is ast.AsyncFunctionDef or ast.Yield in own or ast.YieldFrom in own
 
 
 def raises(node: ast.stmt) -> bool:
-    """Whether a statement may raise an exception: it calls or imports something."""
+    """Return whether a statement may raise an exception, since it calls or imports
+    something."""
     raising = ast.Call | ast.Import | ast.ImportFrom
     return any(isinstance(part, raising) for part in ast.walk(node))
 
 
 def is_empty(node: ast.expr, pattern: re.Pattern[str] = EMPTY) -> bool:
-    """Whether an iterable has no elements, as its text shows by a `pattern`: certainly for `[]`,
-    `range(5, 5)`, `zip([], names)`, `[][:]`; in most programs for `names[:0]`, `range(n, n)`."""
+    """Return whether the text of an iterable shows that it has no elements.
+
+    With the pattern `EMPTY` this is certain: `[]`, `range(5, 5)`, `zip([], names)`,
+    `[][:]`. With `RARE` it is so in most programs: `names[:0]`, `range(n, n)`.
+    """
     match node:
         case ast.Call(ast.Name("range"), arguments):
             with suppress(ValueError, TypeError):
@@ -73,7 +79,8 @@ def replaced(block: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """Yields a node and the nodes inside that run with it: those of functions' bodies do not."""
+    """Yield a node and the nodes inside that run together with it, which excludes the
+    bodies of functions."""
     waiting = [node]
     for part in waiting:
         yield part

@@ -1,22 +1,25 @@
-"""Sites of four kinds of fault (Fault Localizability, Table I): every place where a fault can be
-made, as an edit of the text.
+"""All sites of the four kinds of fault (Fault Localizability, Table I), as edits of the
+text.
 
-An edit replaces characters inside one line, or inserts one line. So the faulty line is known
-exactly, and undoing the edit restores the program byte for byte. The kit decides the points that
-the paper leaves open:
+An edit replaces characters inside one line, or inserts one line. So the faulty line is
+known exactly, and undoing the edit restores the program byte for byte. The kit decides
+the points that the paper leaves open:
 
-- OffByOne: in Python the stop of each `range(…)` in the iterable of a loop or a comprehension, by
-  one up or down, whatever stands around it (`zip`, `enumerate`, `reversed`, a slice); in Python
-  and Java `<` against `<=`, `>`
-  against `>=` in the condition of a loop. The bounds of a slice are no loop's range.
-- MisplacedReturn: an inserted return before a statement of a function (Python), or at the end of a
-  block of a loop or a condition (both languages; elsewhere in Java the compiler rejects the
-  statements behind the return), unless the function returns the same there anyway.
-- IncorrectBooleanLogic: one `and` against `or`, one `&&` against `||`.
-- OperatorSwap: one of + - * / for another of them, where no operand is a text or a list.
+- OffByOne: in Python, the stop of a `range(…)` in the iterable of a loop or a
+  comprehension is one larger or one smaller, whatever surrounds the `range` (`zip`,
+  `enumerate`, `reversed`, a slice). In Python and Java, `<` and `<=` are exchanged in
+  the condition of a loop, and so are `>` and `>=`. The bounds of a slice stay, since
+  they are not the range of a loop.
+- MisplacedReturn: a return is inserted before a statement of a function (Python), or at
+  the end of a block of a loop or a condition (Python and Java), unless the function
+  returns the same there anyway. Elsewhere in Java, the compiler rejects the statements
+  behind the return.
+- IncorrectBooleanLogic: `and` and `or` are exchanged once, or `&&` and `||`.
+- OperatorSwap: one of + - * / is replaced with another, if no operand is a text or a
+  list.
 
-No fault is made in code that may never run (`python_flow.py`, `java_flow.py`), nor where a rule of
-`python_faults.py` or `java_faults.py` refuses it.
+No fault is made in code that may never run (`python_flow.py`, `java_flow.py`), or if a
+rule of `python_faults.py` or `java_faults.py` refuses it.
 """
 
 from codestress.types import Language
@@ -28,9 +31,12 @@ from .trees import NotNeutral
 
 
 def fault_sites(code: str, language: Language) -> list[FaultSite]:
-    """Returns all faults that can be made in a Python or Java program, each as an edit with its
-    kind and line, in the order of the text; empty if the program does not parse. Raises
-    `ValueError` for JavaScript."""
+    """Return all faults that can be made in a Python or Java program, in the order of
+    the text.
+
+    Each fault is an edit with its kind and line. The list is empty if the program does
+    not parse. Raises `ValueError` for JavaScript.
+    """
     if language == "javascript":
         raise ValueError(
             "faults are made in Python and Java programs, not in JavaScript"

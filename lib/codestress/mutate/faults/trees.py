@@ -1,8 +1,9 @@
-"""Syntax trees of Python and Java programs, and aspects of a program's text that the program itself
-usually cannot see: its lines, the names of local variables, the order of methods.
+"""Syntax trees of Python and Java programs, and the aspects of a program's text that
+mutations change.
 
-Rules (rules.yaml) look for constructs by which a program sees an aspect; a mutation of a visible
-aspect is rejected.
+The aspects are the program's lines, the names of its local variables and the order of
+its methods. Usually a program cannot see them at run time. Rules (rules.yaml) list the
+constructs through which a program can; a mutation of a visible aspect is rejected.
 """
 
 import ast
@@ -20,28 +21,34 @@ from codestress.validation import read_yaml
 from ..refusals import python_constructs, refusal
 
 Node = Any
-"""Node of tree-sitter; its parent and its fields may be None."""
+"""Node of tree-sitter, whose parent and fields may be None."""
 Aspect = Literal["lines", "names", "order"]
 RULES = read_yaml(Path(__file__).with_name("rules.yaml"))
 """Words and constructs that decide which mutations are made (rules.yaml)."""
 JAVA_METHODS, JAVA_CLASSES, JAVA_TYPES = map(tuple, RULES["java"]["members"].values())
-"""Types of nodes: methods; bodies with the members of a class; all that enclose the members of a
-Java type (class, interface, enum, record, annotation)."""
+"""Types of nodes: methods and constructors; bodies that hold the members of a class;
+all nodes that enclose the members of a Java type (class, interface, enum, record,
+annotation)."""
 JAVA_WORDS = frozenset(RULES["java_words"].split())
-"""Java words that cannot name a variable, or not everywhere, and names of its own classes."""
+"""Java's keywords, including those that may name a variable in some places only, and
+names of Java's own classes."""
 ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+(?:00[0-7]|(?![0-9a-fA-F]{4}))")
-"""Pattern of a unicode escape of an ASCII character, which javac reads as that character wherever
-the escape stands; also a broken escape."""
+"""Pattern of a unicode escape of an ASCII character, and of a broken escape.
+
+javac reads such an escape as the character itself, wherever the escape stands.
+"""
 
 
 class NotNeutral(ValueError):
-    """Raised if a mutation cannot be made on a program, or cannot be proved to keep its meaning;
-    the message says why."""
+    """Raised if a mutation cannot be made on a program, or cannot be proved to keep the
+    program's meaning; the message says why."""
 
 
 def _lines_are_certain(code: str) -> None:
-    """Raises `NotNeutral` if a program has a carriage return without a line feed, which only some
-    parsers count as a line end; else returns nothing."""
+    """Raise `NotNeutral` if a program has a carriage return without a line feed.
+
+    Only some parsers count such a carriage return as a line end.
+    """
     if "\r" in code.replace("\r\n", "\n"):
         raise NotNeutral(
             "a carriage return without a line feed: lines are counted in two ways"
@@ -58,9 +65,12 @@ def tree_of(code: str) -> ast.Module:
 
 @lru_cache(maxsize=64)
 def java_root(code: str) -> Node:
-    """Root of a Java program's syntax tree (tree-sitter), cached and read-only; raises `NotNeutral`
-    if the program does not parse, has a carriage return without a line feed, or spells a character
-    of ASCII as a unicode escape."""
+    """Return the root of a Java program's syntax tree (tree-sitter), which is cached
+    and must not be changed.
+
+    Raises `NotNeutral` if the program does not parse, has a carriage return without a
+    line feed, or spells an ASCII character as a unicode escape.
+    """
     _lines_are_certain(code)
     if ESCAPE.search(code):
         raise NotNeutral("a unicode escape that may be part of the program's form")
@@ -71,12 +81,13 @@ def java_root(code: str) -> Node:
 
 
 def field_text(node: Node, name: str) -> str:
-    """Text of the child in a tree-sitter node's field `name`; empty if the field is empty."""
+    """Return the text of the child in a tree-sitter node's field `name`; empty if the
+    field is empty."""
     return text_of(node.child_by_field_name(name))
 
 
 def around(node: Node) -> Iterator[Node]:
-    """Yields a tree-sitter node and the nodes that enclose it, from the inside out."""
+    """Yield a tree-sitter node and the nodes that enclose it, from the inside out."""
     while node is not None:
         yield node
         node = node.parent
@@ -89,7 +100,8 @@ def words_of(code: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def named_in(code: str) -> frozenset[str]:
-    """Names that a Java program declares (type parameters included) or imports."""
+    """Return the names that a Java program declares (type parameters included) or
+    imports."""
     node: Node
     named = set[str]()
     for node in nodes(java_root(code)):
@@ -101,20 +113,24 @@ def named_in(code: str) -> frozenset[str]:
 
 
 def refuse_seen(aspect: Aspect, code: str, language: Language) -> None:
-    """Raises `NotNeutral` if the program `code` does not parse, or may see an aspect of its own
-    text (`lines`, `names` of variables or `order` of methods); else returns nothing."""
+    """Raise `NotNeutral` if the program `code` may see the aspect `aspect` of its own
+    text.
+
+    The aspects are the program's `lines`, the `names` of its variables and the `order`
+    of its methods. Raises `NotNeutral` too if the program does not parse.
+    """
     if why := refusal(RULES["seen"], aspect, constructs(code, language)):
         raise NotNeutral(why)
 
 
 @lru_cache(maxsize=2048)
 def constructs(code: str, language: Language) -> frozenset[str]:
-    """Constructs of a program for the rules, as a set of texts. Python: those of
-    `python_constructs`. Java: identifiers, contents of strings, and `NAME(…)` for each call with
-    arguments.
+    """Return the constructs of a program, as a set of texts to compare with the rules.
 
-    In Java `printStackTrace` counts only with arguments: else it prints on the standard error.
-    Raises `NotNeutral` if the program does not parse.
+    Python: those of `python_constructs`. Java: identifiers, contents of strings, and
+    `NAME(…)` for each call with arguments. `printStackTrace` counts only with
+    arguments: without arguments, it prints on the standard error. Raises `NotNeutral`
+    if the program does not parse.
     """
     if language == "python":
         return python_constructs(tree_of(code))

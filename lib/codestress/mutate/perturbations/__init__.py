@@ -1,2 +1,2 @@
-"""CodeCrash's perturbations: programs rewritten to the same meaning, and misleading messages and
-hints."""
+"""CodeCrash's perturbations: programs rewritten to the same meaning, misleading
+messages and misleading hints."""

@@ -1,8 +1,8 @@
-"""Runs of programs and of their variants: which problems can be used, and how a variant's behaviour
-differs from its program's.
+"""Runs of programs and of their variants: which problems can be used, and how a
+variant's behaviour differs from its program's.
 
-CodeCrash, section 2.1, checks a variant on the problem's own input; here inputs near by are tried
-as well.
+CodeCrash, section 2.1, checks a variant on the problem's own input. Here nearby inputs
+are tried as well.
 """
 
 import ast
@@ -37,15 +37,18 @@ from .inputs import (
 from .programs import program_of, vanilla, why_refused
 
 ENDED = (Outcome.RETURNED, Outcome.RAISED)
-"""Outcomes after which an input is kept."""
+"""Outcomes after which an input is used for variants."""
 Call = tuple[Problem, str]
 """A problem, and the argument text with which its function is called."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """Vanilla problem that returned its recorded output, with the inputs on which variants are
-    tried and its `executions` on them, in the same order."""
+    """Vanilla problem that returned its recorded output, with the inputs on which
+    variants are tried.
+
+    `executions` has the runs on these inputs, in the same order.
+    """
 
     problem: Problem
     inputs: tuple[str, ...]
@@ -57,13 +60,13 @@ class Checked:
 def check_problems(
     problems: Sequence[Problem], executor: Executor, seed: int
 ) -> tuple[list[Checked], dict[str, str]]:
-    """Returns two values: a list of the problems that can be used (`Checked`), and a dictionary
-    from the id of each other problem to the reason against it.
+    """Return the problems that can be used (`Checked`), and a dict from the id of each
+    further problem to the reason against it.
 
-    A problem cannot be used when it does not parse or lacks the called function, does not return
-    its recorded output, or does not behave the same twice. A problem whose `output` is empty gets
-    the output that its call returns. `seed` decides the other inputs on which
-    the program, and later each variant, is run.
+    A problem cannot be used if it does not parse or lacks the called function, does not
+    return its recorded output, or does not behave the same twice. A problem whose
+    `output` is empty gets the output that its call returns. `seed` decides the other
+    inputs on which the program, and later each variant, is run.
     """
     faults: dict[str, str] = {}
     ready: list[list[Call]] = []
@@ -96,9 +99,12 @@ def check_problems(
 
 
 def _first_calls(problem: Problem, seed: int) -> list[Call]:
-    """Returns the calls that decide whether a problem can be used: of its vanilla program on its
-    own input and on others, on its own again, and traced. Raises `NotPerturbed` without the called
-    function, `SyntaxError` where the program does not parse."""
+    """Return the calls that decide whether a problem can be used.
+
+    The vanilla program is called on its own input, on other inputs, on its own input
+    again, and with tracing. Raises `NotPerturbed` if the called function is missing,
+    `SyntaxError` if the program does not parse.
+    """
     clean = vanilla(problem)
     program_of(clean).called_function()
     others = trial_inputs(clean, Draw(rng(seed, "inputs", problem.id)))
@@ -108,9 +114,12 @@ def _first_calls(problem: Problem, seed: int) -> list[Call]:
 
 
 def _usable(problem: Problem, first: Execution, second: Execution) -> Problem:
-    """Returns the problem, with the output that its call gives where none is recorded. Raises
-    `NotPerturbed` where the problem cannot be used, by two executions of the call: no value was
-    returned, another output than the recorded one, or two different outputs."""
+    """Return the problem, with the output that its call gives if none is recorded.
+
+    Raises `NotPerturbed` if two executions of the call show that the problem cannot be
+    used: no value returned, a value that differs from the recorded output, or two
+    different values.
+    """
     if first.outcome is not Outcome.RETURNED:
         why = f"{first.outcome}: {first.detail}"
         raise NotPerturbed(f"the call does not return a value: {why}")
@@ -134,8 +143,11 @@ def _usable(problem: Problem, first: Execution, second: Execution) -> Problem:
 
 
 def run_calls(calls: Sequence[Call], executor: Executor) -> list[Execution]:
-    """Runs `calls`, whatever the languages, and returns the executions in the same order. A program
-    that fails gives an execution that says so."""
+    """Run `calls`, in any mix of languages, and return the executions in the same
+    order.
+
+    If a program fails, its execution says so.
+    """
     programs: dict[Language, list[Program]] = defaultdict(list)
     for problem, text in calls:
         programs[problem.language].append(called(problem, text))
@@ -147,8 +159,8 @@ def run_calls(calls: Sequence[Call], executor: Executor) -> list[Execution]:
 
 
 def called(problem: Problem, arguments: str) -> Program:
-    """Returns the `Program` that an executor runs: the problem's code, with a call of its function
-    on the argument text `arguments`."""
+    """Return the `Program` that an executor runs: the problem's code, with a call of
+    its function on the argument text `arguments`."""
     if problem.language == "javascript":
         values = tuple(json_values(arguments))
         return Program(problem.code, problem.function, values, source=problem.source)
@@ -164,11 +176,13 @@ def differences(
     checked: Mapping[str, Checked],
     executor: Executor,
 ) -> dict[str, str]:
-    """Returns by id how each candidate that differs from its vanilla program in `checked` on the
-    inputs there does so, in words, or why it has no such inputs.
+    """Return a dict from id to how a candidate's behaviour differs from that of its
+    vanilla program in `checked`, in words.
 
-    A candidate with the same syntax tree, of a program that does not read its own text, differs on
-    no input; it is run on the problem's own input alone.
+    Candidates that behave the same are left out. A candidate to which the inputs in
+    `checked` cannot be passed gets the reason for that. A candidate with the same
+    syntax tree, of a program that does not read its own text, cannot differ; it is run
+    on the problem's own input alone.
     """
     reasons: dict[str, str] = {}
     calls: list[Call] = []
@@ -195,8 +209,11 @@ def differences(
 
 
 def _same(first: Execution, second: Execution) -> bool:
-    """Whether two executions count as the same behaviour: the same value, or the same kind of
-    exception; messages of exceptions and printed text are not compared."""
+    """Return whether two executions count as the same behaviour: the same value, or the
+    same kind of exception.
+
+    Messages of exceptions and printed text are not compared.
+    """
     if first.outcome is not second.outcome:
         return False
     if first.outcome is Outcome.RETURNED:
@@ -205,23 +222,29 @@ def _same(first: Execution, second: Execution) -> bool:
 
 
 def _summary(execution: Execution) -> str:
-    """Text of an execution for messages: its value, or how it ended."""
+    """Return the text of an execution for messages: its value, or how it ended."""
     if execution.outcome is Outcome.RETURNED:
         return shown_value(execution.value)[:60]
     return f"{execution.outcome} {execution.detail:.60}"
 
 
 def _differs_in_comments(before: Problem, after: Problem) -> bool:
-    """Whether two Python problems have the same call and programs that differ in comments and
-    layout alone and do not read their own text; False for other languages."""
+    """Return whether two Python problems have the same call, and programs that differ
+    in comments and layout alone.
+
+    Return False if the program reads its own text, and for other languages.
+    """
     if before.language != "python" or before.call != after.call:
         return False
     return not why_refused(before, "MCC") and vanilla(after).code == before.code
 
 
 def _moved(before: Problem, after: Problem, arguments: str) -> str:
-    """Returns the argument text `arguments`, an input of the vanilla problem `before`, as an input
-    of the perturbed problem `after`, whose keywords may have other names."""
+    """Return the argument text `arguments`, an input of the vanilla problem `before`,
+    as an input of the perturbed problem `after`.
+
+    The keywords of `after` may have other names.
+    """
     if arguments == before.arguments:
         return after.arguments
     if before.arguments == after.arguments:

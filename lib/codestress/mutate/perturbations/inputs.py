@@ -1,5 +1,8 @@
-"""Other inputs and outputs for problems, of the same types as their own: inputs on which variants
-are tried, and plausible wrong values for hints."""
+"""Other inputs and outputs for problems, of the same types as the problems' own.
+
+Variants are tried on such inputs; misleading hints name such values, plausible but
+wrong.
+"""
 
 import ast
 import json
@@ -14,18 +17,22 @@ from codestress.problems.program import Problem, literal_text
 from ..draw import Draw
 
 NEAR = 3
-"""Number of inputs that differ a little from the problem's own; inputs that may reach other
-branches follow."""
+"""Number of inputs that differ a little from the problem's own; inputs that may reach
+other branches follow."""
 INPUTS = 8
-"""Most inputs beside the problem's own on which a program and its variants are tried."""
+"""Most inputs, beside the problem's own, on which a program and its variants are tried.
+"""
 CONSTANTS = 4
 """Most constants of each type that are taken from a program's text."""
 
 
 def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
-    """Returns up to `INPUTS` other inputs for a problem's function, as argument texts: small
-    changes first, which `draw` decides, then values made from the program's constants and edge
-    values. Empty where an argument is no plain data."""
+    """Return up to `INPUTS` other inputs for a problem's function, as argument texts.
+
+    Small changes, which `draw` decides, come first. Values made from the program's
+    constants and edge values follow. The list is empty if an argument is not plain
+    data.
+    """
     texts = other_inputs(problem, draw, NEAR)
     with suppress(*UNREADABLE):
         own = argument_values(problem)
@@ -40,8 +47,11 @@ def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
 
 
 def _edges(value: Any, constants: list[Any]) -> list[Any]:
-    """Other values of the type of `value`: those of the `constants`, and values such as zero or an
-    empty list; empty for None and types that are no plain data."""
+    """Return other values of the type of `value`: some of `constants`, and edge values
+    such as zero or an empty list.
+
+    The list is empty for None and for types that are not plain data.
+    """
     same = [item for item in constants if type(item) is type(value)]
     same = [*dict.fromkeys(same)][:CONSTANTS]
     match value:
@@ -60,8 +70,8 @@ def _edges(value: Any, constants: list[Any]) -> list[Any]:
 
 
 def _constants(problem: Problem) -> list[Any]:
-    """Integers, booleans and texts of fewer than 12 characters that a Python program writes; empty
-    for JavaScript."""
+    """Return the integers, booleans and texts in a Python program's text that have
+    fewer than 12 characters; empty for JavaScript."""
     values = []
     code = problem.code if problem.language == "python" else ""
     for node in ast.walk(ast.parse(code)):
@@ -72,9 +82,12 @@ def _constants(problem: Problem) -> list[Any]:
 
 
 def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
-    """Returns up to `count` inputs near a problem's own, as argument texts, changed by chance
-    (`draw`); later texts change more arguments. Empty where an argument is no plain data, or the
-    call has no argument."""
+    """Return up to `count` inputs near a problem's own, as argument texts, changed at
+    random (`draw`).
+
+    Later texts change more arguments. The list is empty if an argument is not plain
+    data, or the call has no argument.
+    """
     try:
         own = argument_values(problem)
     except UNREADABLE:
@@ -96,22 +109,26 @@ def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
 
 
 def argument_text(problem: Problem, values: list[Any]) -> str:
-    """Returns the problem's argument text with `values`, plain data, in place of its own."""
+    """Return the problem's argument text with `values`, which are plain data, in place
+    of its own values."""
     texts = [literal_text(value, problem.language) for value in values]
     return with_values(problem, texts)
 
 
 def argument_values(problem: Problem) -> list[Any]:
-    """Values of a problem's arguments, positional before keywords; raises `NotLiteral` (Python) or
-    `NotJson` (JavaScript) where an argument is no plain data."""
+    """Return the values of a problem's arguments, positional ones before keywords.
+
+    Raises `NotLiteral` (Python) or `NotJson` (JavaScript) if an argument is not plain
+    data.
+    """
     if problem.language == "javascript":
         return json_values(problem.arguments)
     return [literal_of(node).value for _, node in arguments_of(problem)]
 
 
 class NotJson(ValueError):
-    """Raised where a JavaScript problem's arguments are no JSON values; the message quotes them and
-    tells what to write."""
+    """Raised if a JavaScript problem's arguments are not JSON values; the message
+    quotes the arguments and says what to write."""
 
     def __init__(self, arguments: str) -> None:
         super().__init__(
@@ -121,9 +138,11 @@ class NotJson(ValueError):
 
 
 def json_values(arguments: str) -> list[Any]:
-    """List of the values in a JavaScript problem's argument text; raises `NotJson` where they are
-    no JSON values, `ValueError` for integers of too many digits and for nesting that is too
-    deep."""
+    """Return the list of the values in a JavaScript problem's argument text.
+
+    Raises `NotJson` if they are not JSON values. Raises `ValueError` for integers of
+    too many digits and for nesting that is too deep.
+    """
 
     try:
         values: list[Any] = json.loads(
@@ -141,13 +160,17 @@ def json_values(arguments: str) -> list[Any]:
 
 
 def _whole(text: str) -> float:
-    """Number that the digits `text` write; minus zero is a float, since no integer is."""
+    """Return the number that the digits `text` write; `-0` becomes a float, since
+    integers have no minus zero."""
     return -0.0 if text == "-0" else int(text)
 
 
 def _finite(text: str) -> float:
-    """Number that `text` writes; raises `ValueError` for a number that JSON lacks (NaN, Infinity)
-    or that is too large (1e999)."""
+    """Return the number that `text` writes.
+
+    Raises `ValueError` for a number that JSON lacks (NaN, Infinity) or that is too
+    large (1e999).
+    """
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(text)
@@ -155,9 +178,12 @@ def _finite(text: str) -> float:
 
 
 def with_values(problem: Problem, texts: Sequence[str]) -> str:
-    """Returns the problem's argument text with its values replaced by `texts`, in order; keywords
-    stay. Raises `ValueError` where a Python call has not as many arguments as `texts`; for
-    JavaScript, `texts` may have any length."""
+    """Return the problem's argument text with `texts` in place of its values, in order;
+    keywords stay.
+
+    Raises `ValueError` if the number of arguments of a Python call differs from that of
+    `texts`. For JavaScript, `texts` may have any length.
+    """
     if problem.language == "javascript":
         return ", ".join(texts)
     pairs = zip(arguments_of(problem), texts, strict=True)
@@ -165,9 +191,12 @@ def with_values(problem: Problem, texts: Sequence[str]) -> str:
 
 
 def arguments_of(problem: Problem) -> list[tuple[str, ast.expr]]:
-    """Arguments of a Python problem's call, positional before keywords: what stands before each
-    (`NAME=` or nothing), and its expression. Raises `NotLiteral` where they hold `**` or end the
-    call early, as `1), (2` does; `SyntaxError` where they do not parse."""
+    """Return the arguments of a Python problem's call, positional ones before keywords.
+
+    Each is a pair: the text before the argument (`NAME=` or nothing), and its
+    expression. Raises `NotLiteral` if the arguments hold `**` or end the call early, as
+    `1), (2` does. Raises `SyntaxError` if they do not parse.
+    """
     node = ast.parse(f"f({problem.arguments}\n)", mode="eval").body
     if not isinstance(node, ast.Call) or any(not item.arg for item in node.keywords):
         raise NotLiteral("arguments that hold ** or end the call early")
@@ -179,14 +208,15 @@ def arguments_of(problem: Problem) -> list[tuple[str, ast.expr]]:
 
 
 class NoOtherValue(ValueError):
-    """Raised by `other_value` where no other value of the type can be made."""
+    """Raised by `other_value` if no other value of the type can be made."""
 
 
 def other_value(value: Any, draw: Draw) -> Any:
-    """Returns a value of the type of `value` that differs a little: one element, one character, a
-    number near by. `draw` decides the change.
+    """Return a value of the type of `value` that differs a little: in one element or
+    character, or as a nearby number.
 
-    Raises `NoOtherValue` for None, for types that are no plain data, and for tuples of such values.
+    `draw` decides the change. Raises `NoOtherValue` for None, for types that are not
+    plain data, and for tuples of such values.
     """
     match value:
         case bool():
@@ -213,7 +243,7 @@ def other_value(value: Any, draw: Draw) -> Any:
 
 
 def _text(text: str, draw: Draw) -> str:
-    """Returns another text than `text`, with one edit drawn."""
+    """Return a text that differs from `text` by one edit, drawn at random."""
     if not text:
         return draw.choice("aexs01")
     at = draw.integer(0, len(text) - 1)
@@ -227,9 +257,11 @@ def _text(text: str, draw: Draw) -> str:
 
 
 def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
-    """Returns another list than `items`, with one element changed, dropped or swapped; `[0]` for an
-    empty list. With `fixed` the length stays: an element is changed, or `NoOtherValue` is
-    raised."""
+    """Return a list that differs from `items`: one element is changed, dropped or
+    swapped; `[0]` for an empty list.
+
+    With `fixed`, the length stays: an element is changed, or `NoOtherValue` is raised.
+    """
     if not items:
         return [0]
     edits = ["change"] * 3
@@ -254,7 +286,8 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
 
 
 def _mapping(value: dict[Any, Any], draw: Draw) -> dict[Any, Any]:
-    """Returns another dictionary than `value`, with one value changed or one key less."""
+    """Return a dict that differs from `value`: one value is changed, or one key is left
+    out."""
     if not value:
         return {"a": 1}
     key = draw.choice(list(value))

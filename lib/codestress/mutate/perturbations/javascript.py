@@ -1,9 +1,9 @@
-"""JavaScript programs that perturbations rewrite (CodeCrash, section 4.2): edits of the text at
-nodes that tree-sitter finds.
+"""JavaScript programs that perturbations rewrite (CodeCrash, section 4.2), by edits of
+the text at nodes that tree-sitter finds.
 
-The paper prints templates for Python alone; the templates here are their counterparts. A program
-keeps its layout: a vanilla program is as its author wrote it. Problems hold their arguments as JSON
-texts, in the order of the parameters.
+The paper prints templates for Python alone; the templates here are their counterparts.
+A vanilla JavaScript program keeps the layout of its author. Problems hold their
+arguments as JSON texts, in the order of the parameters.
 """
 
 from collections.abc import Iterator
@@ -39,8 +39,11 @@ from .javascript_syntax import (
 
 
 class JavaScriptProgram:
-    """Program of a JavaScript problem, with a list of edits of its text, which must not overlap;
-    raises `NotPerturbed` where the program does not parse."""
+    """Program of a JavaScript problem, with a list of edits of its text, which must not
+    overlap.
+
+    Raises `NotPerturbed` if the program does not parse.
+    """
 
     truths = ("true", "false")
     comment, printed = "// {}", "console.log({!r});"
@@ -57,25 +60,28 @@ class JavaScriptProgram:
         self.edits: list[Edit] = []
 
     def edit(self, start: int, end: int, text: str) -> None:
-        """Adds an edit to the program's edits: the characters from index `start` to before `end`
-        will be `text`."""
+        """Add an edit that replaces the characters from index `start` to before `end`
+        with `text`."""
         self.edits.append(Edit(start, end, text))
 
     def rename(self, node: Node, name: str) -> None:
-        """Adds an edit that replaces the identifier `node` by `name`; a shorthand property `{old}`
-        becomes `{old: NAME}`."""
+        """Add an edit that replaces the identifier `node` with `name`; a shorthand
+        property `{old}` becomes `{old: NAME}`."""
         key = "" if node.type == "identifier" else f"{text_of(node)}: "
         self.edit(*self.lines.span(node), key + name)
 
     def changed(self) -> Problem:
-        """Returns the problem with all edits made; edits at one place are made in their order."""
+        """Return the problem with all edits made; edits at the same index are made in
+        their order."""
         return replace(self.problem, code=edited(self.problem.code, self.edits))
 
     # --- what may be done
 
     def called_function(self) -> Node:
-        """Definition of the function that the problem calls; raises `NotPerturbed` where the top
-        level has none."""
+        """Return the definition of the function that the problem calls.
+
+        Raises `NotPerturbed` if the top level has no such function.
+        """
         name = self.problem.function
         for node in self.root.named_children:
             if node.type == "function_declaration" and text_at(node, "name") == name:
@@ -85,12 +91,15 @@ class JavaScriptProgram:
     # --- REN, RTF, GBC
 
     def used_names(self) -> set[str]:
-        """Names that stand in the program as identifiers."""
+        """Return the names that stand in the program as identifiers."""
         return {text_of(node) for node in nodes(self.root) if node.type == "identifier"}
 
     def conditions(self) -> Iterator[Place]:
-        """Yields the conditions of if and while, each as a `Place` with the templates of RTF for
-        its kind, in the order of the text; those that hold a node of `NOT_MOVED` are left out."""
+        """Yield the conditions of if and while, in the order of the text.
+
+        Each is a `Place` with RTF's templates for its kind. Conditions that contain a
+        node of `NOT_MOVED` are left out.
+        """
         for node in nodes(self.root):
             if node.type not in ("if_statement", "while_statement"):
                 continue
@@ -112,8 +121,8 @@ class JavaScriptProgram:
             yield Place(line_of(inner), named, put, text, self.texts[kind])
 
     def places(self) -> list[Place]:
-        """Returns the places where a statement may be put: before each statement inside
-        functions."""
+        """Return the places at which a statement may be put: before each statement
+        inside functions."""
         places = []
         for block in nodes(self.root):
             function = around(block, FUNCTIONS)
@@ -126,7 +135,8 @@ class JavaScriptProgram:
         return places
 
     def _put_before(self, statement: Node, text: str) -> None:
-        """Adds an edit that puts the lines `text` before a statement, with its indent."""
+        """Add an edit that puts the lines `text` before a statement, with the
+        statement's indentation."""
         start = self.lines.span(statement)[0]
         indent = self.lines.indent(line_of(statement))
         indent += " " * (statement.start_point[1] - len(indent))
@@ -134,9 +144,11 @@ class JavaScriptProgram:
         self.edit(start, start, f"{text}\n".replace("\n", feed))
 
     def hidden_names(self) -> tuple[list[str], list[str]]:
-        """Names that a new global variable may have without effect: names of parameters, and names
-        of local variables. Names of functions, classes, top-level declarations and globals are left
-        out."""
+        """Return two lists of names that a new global variable may have without effect:
+        of parameters, and of local variables.
+
+        Names of functions, classes, top-level declarations and globals are left out.
+        """
         excluded = free_names(self.root)
         params, local = list[str](), list[str]()
         for function in nodes(self.root):
@@ -150,19 +162,22 @@ class JavaScriptProgram:
         return without(params, excluded), without(local, excluded)
 
     def put_first(self, text: str) -> None:
-        """Adds an edit that puts `text` on a line before the program."""
+        """Add an edit that puts `text` on a line before the program."""
         self.edit(0, 0, f"{text}{self.lines.feed}")
 
     # --- MCC, MPS, MHC
 
     def message_sites(self) -> Iterator[MessageSite]:
-        """Returns the places where a message may stand on a line of its own, in the order of the
-        text."""
+        """Return the places at which a message may stand on a line of its own, in the
+        order of the text."""
         return message_sites(self.root, self.problem.code)
 
     def returns(self) -> list[int]:
-        """Numbers of the lines on which the called function's own return statements end, without
-        those of functions inside it."""
+        """Return the numbers of the lines on which the called function's own return
+        statements end.
+
+        Return statements of functions inside the called one do not count.
+        """
         function = self.called_function()
         ends = []
         for node in nodes(function):
@@ -171,8 +186,11 @@ class JavaScriptProgram:
         return ends
 
     def body(self) -> tuple[int, int, int]:
-        """Three numbers: first line, last line and indent in spaces of the called function's body;
-        raises `NotPerturbed` where the body is empty."""
+        """Return first line, last line and indentation (in spaces) of the called
+        function's body.
+
+        Raises `NotPerturbed` if the body is empty.
+        """
         block = part(self.called_function(), "body")
         if block is None or not block.named_children:
             raise NotPerturbed(f"{self.problem.function} has no body")

@@ -1,5 +1,5 @@
-"""Syntax of JavaScript programs: the names that they declare, where these are known, and the places
-where a message may stand."""
+"""Syntax of JavaScript programs: the names that they declare, the parts in which these
+names are known, and the places at which a message may stand."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -12,54 +12,63 @@ from codestress.sandbox.runtimes import grammar, nodes, text_of
 from .edits import MessageSite, stimuli
 
 SYNTAX = stimuli("javascript")
-"""Queries for nodes, types of nodes, and kinds of places for messages (javascript.yaml)."""
+"""Queries for nodes, types of nodes, and kinds of places for messages
+(javascript.yaml)."""
 FUNCTIONS, IDENTIFIERS, BLOCKS, NOT_MOVED = SYNTAX["types"].values()
-"""Types of the nodes of functions; of names of variables; of those to which `let` and `const`
-belong; and of those that a condition must not contain if it is to be rewritten."""
+"""Types of nodes: functions; names of variables; nodes to which `let` and `const`
+belong; nodes that a condition must not contain if it is to be rewritten."""
 ARITHMETIC, COMPARING = SYNTAX["operators"].values()
 """Operators of calculations and of comparisons."""
 
 
 @cache
 def query_cursor(*queries: str) -> QueryCursor:
-    """Returns a cursor that finds the nodes of some queries of javascript.yaml, made once."""
+    """Return a cursor that finds the nodes of some queries of javascript.yaml; cached."""
     text = "".join(SYNTAX[query] for query in queries)
     return QueryCursor(Query(grammar("javascript"), text))
 
 
 def part(node: Node | None, *fields: str) -> Node | None:
-    """First child of a syntax-tree node under one of the field names `fields`, tried in order; None
-    if there is no such child or `node` is None."""
+    """Return the first child of a syntax-tree node under one of the field names
+    `fields`, tried in order.
+
+    Return None if there is no such child or `node` is None.
+    """
     children = [node.child_by_field_name(field) for field in fields] if node else []
     return next(filter(None, children), None)
 
 
 def text_at(node: Node | None, *fields: str) -> str:
-    """Text of the child of `node` that `part` finds under `fields`; empty without such a child."""
+    """Return the text of the child of `node` that `part` finds under `fields`; empty
+    without such a child."""
     return text_of(part(node, *fields))
 
 
 def line_of(node: Node) -> int:
-    """Line on which a node begins, from 1."""
+    """Return the line on which a node begins, from 1."""
     return node.start_point[0] + 1
 
 
 def around(node: Node | None, types: Sequence[str]) -> Node | None:
-    """Nearest node whose type is in `types`, from `node` itself upwards; None without such a
-    node."""
+    """Return the nearest node whose type is in `types`, from `node` itself outwards;
+    None without such a node."""
     while node is not None and node.type not in types:
         node = node.parent
     return node
 
 
 def parameters(function: Node | None) -> list[str]:
-    """Names that the parameters of a function's node bind; empty where `function` is None."""
+    """Return the names that the parameters of a function's node bind; empty if
+    `function` is None."""
     return bound(part(function, "parameter", "parameters"))
 
 
 def bound(pattern: Node | None) -> list[str]:
-    """Names that the node of a pattern (a parameter, or the left side of an assignment) binds,
-    without names in default values; empty where `pattern` is None."""
+    """Return the names that the node of a pattern binds, without names in default
+    values; empty if `pattern` is None.
+
+    A pattern is a parameter, or the left side of an assignment.
+    """
     if pattern is None:
         return []
     match pattern.type:
@@ -73,10 +82,13 @@ def bound(pattern: Node | None) -> list[str]:
 
 
 def declared(root: Node) -> Iterator[tuple[str, str, int]]:
-    """Yields each declared name, its kind of declaration (`function`, `variable`, `class`;
-    `expression` for the own name of a class or generator expression), and the id of the node inside
-    which the name is known. A variable whose value is a function is yielded twice, with both
-    kinds."""
+    """Yield each declared name, its kind of declaration, and the id of the node inside
+    which the name is known.
+
+    Kinds are `function`, `variable`, `class`, and `expression` for the own name of a
+    class or generator expression. A variable whose value is a function is yielded
+    twice, with the kinds `function` and `variable`.
+    """
     within = {"hoisted": (*FUNCTIONS, "program"), "block": BLOCKS}
     for capture, captured in query_cursor("declarations").captures(root).items():
         kind, _, where = capture.partition("_")
@@ -90,7 +102,8 @@ def declared(root: Node) -> Iterator[tuple[str, str, int]]:
 
 
 def free_names(root: Node) -> set[str]:
-    """Names that are used where no declaration of the name holds: globals, or undefined names."""
+    """Return the names that are used outside the scope of any declaration of the name:
+    globals and undefined names."""
     scopes: dict[str, set[int]] = {}
     for name, _, place in declared(root):
         scopes.setdefault(name, set()).add(place)
@@ -110,8 +123,11 @@ def free_names(root: Node) -> set[str]:
 
 
 def message_sites(root: Node, code: str) -> Iterator[MessageSite]:
-    """Yields the places where a message may stand on a line of its own in the program `code` with
-    the syntax tree `root`, in the order of the text."""
+    """Yield the places at which a message may stand on a line of its own, in the order
+    of the text.
+
+    `root` is the syntax tree of the program `code`.
+    """
     inside = set[int]()
     for node in nodes(root):
         if node.type in ("template_string", "comment", "string"):
@@ -129,8 +145,8 @@ def message_sites(root: Node, code: str) -> Iterator[MessageSite]:
 
 
 def _kind(node: Node) -> str:
-    """Kind (a key of messages.yaml) of the place for messages at a node; empty where no message may
-    stand."""
+    """Return the kind (a key of messages.yaml) of the place for messages at a node;
+    empty if no message may stand there."""
     match node.type:
         case "return_statement":
             return "return" if node.named_children else ""
@@ -143,8 +159,8 @@ def _kind(node: Node) -> str:
 
 
 def _assignment(node: Node) -> str:
-    """Kind of the place at a declaration or assignment; empty for functions, patterns and the
-    counter of a loop."""
+    """Return the kind of the place at a declaration or assignment; empty for functions,
+    patterns and the counter of a loop."""
     target, value = part(node, "name", "left"), part(node, "value", "right")
     if target is None or target.type != "identifier":
         return ""
@@ -159,7 +175,8 @@ def _assignment(node: Node) -> str:
 
 
 def _site(node: Node, kind: str, ordinal: int) -> MessageSite | None:
-    """Place for messages at a node; None where no line of its own can stand there."""
+    """Return the place for messages at a node; None if no line of its own can stand
+    there."""
     if kind in ("function", "while", "for", "condition"):
         block = part(node, "body", "consequence")
         if block is None or (inside := _inside(block)) is None:
@@ -176,8 +193,12 @@ def _site(node: Node, kind: str, ordinal: int) -> MessageSite | None:
 
 
 def _statement(node: Node) -> Node | None:
-    """Statement that holds a node and stands directly in a block or at the top level; None for a
-    node in the head of a function (but an arrow function), before which no line can stand."""
+    """Return the statement that holds a node and stands directly in a block or at the
+    top level.
+
+    Return None for a node in the head of a function (except an arrow function), before
+    which no line can stand.
+    """
     while (above := node.parent) and above.type not in ("statement_block", "program"):
         if above.type in FUNCTIONS and above.type != "arrow_function":
             return None
@@ -186,16 +207,22 @@ def _statement(node: Node) -> Node | None:
 
 
 def _header(statement: Node) -> int:
-    """Number of the line on which a statement's head ends, before the block; of the statement's
-    last line where it has no block."""
+    """Return the number of the line on which a statement's head ends, before the block.
+
+    If the statement has no block, return the number of its last line.
+    """
     blocks = (node for node in nodes(statement) if node.type == "statement_block")
     block = part(statement, "body", "consequence") or next(blocks, None)
     return (block.start_point[0] if block is not None else statement.end_point[0]) + 1
 
 
 def _inside(block: Node) -> tuple[int, int] | None:
-    """Line (from 1) and indent in spaces of a block's first statement; None where the block has no
-    braces or no statement, or the statement begins on the block's own first line."""
+    """Return the line (from 1) and the indentation in spaces of a block's first
+    statement.
+
+    Return None if the block has no braces or no statement, or if the statement begins
+    on the block's own first line.
+    """
     statements = [child for child in block.named_children if child.type != "comment"]
     if block.type != "statement_block" or not statements:
         return None

@@ -1,15 +1,17 @@
-"""Misleading messages and hints. MCC and MPS put misleading messages about the code into comments
-or print statements (CodeCrash, appendix B.2). MHC puts a plausible but wrong value of the output,
-or of the input, into a comment (appendix B.3).
+"""Misleading messages and hints (CodeCrash, appendix B.2 and B.3).
 
-Messages have eight kinds of place: functions, returns, while, for, conditions, assignments,
-arithmetic assignments, and calls of sixteen methods of lists, sets, dictionaries and strings; 20
-messages for each kind, 5 for each method. The paper's text prints four of its messages (Table 3).
-The others are the kit's own (messages.yaml). A message at a return names a value that this
-return never gives in the problem's call, found by running the call.
+MCC and MPS put misleading messages about the code into comments or print statements.
+MHC puts a plausible but wrong value of the output, or of the input, into a comment.
 
-A message can be true: a loop that is said never to run may not run. So each message is compared
-with a run of the problem's call.
+Messages have eight kinds of place: functions, returns, while, for, conditions,
+assignments, arithmetic assignments, and calls of sixteen methods of lists, sets,
+dictionaries and strings. There are 20 messages for each kind, or 5 for each method. The
+paper prints four of its messages (Table 3); all further messages are the kit's own
+(messages.yaml). A message at a return names a value that this return never gives in the
+problem's call, found by running the call.
+
+A message can be true: a loop that is said never to run may indeed not run. So each
+message is compared with a run of the problem's call.
 """
 
 import json
@@ -32,48 +34,60 @@ from .programs import program_of, vanilla
 from .python_sites import METHODS
 
 Format = Literal["comment", "print", "neutral"]
-"""Style of messages: comments, print statements, or neutral comments as long as the misleading ones
-(neutral.py)."""
+"""Style of messages: comments, print statements, or neutral comments as long as the
+misleading ones (neutral.py)."""
 Truth = Literal["any", "false", "true", "undecidable"]
-"""Truth, in a run of the problem's call, of the messages that may be inserted; `undecidable` where
-the run does not show it."""
+"""Truth, in a run of the problem's call, of the messages that may be inserted;
+`undecidable` if the run does not show it."""
 Claim = Literal["skipped", "kept", "unused", "value", "open"]
-"""Claim of a message about its place (messages.yaml): the code is skipped, the value stays as it
-was (`kept`), is unused, or is the named value; `open` for claims that no run on one input
-decides."""
+"""Claim of a message about its place (messages.yaml).
+
+The code is skipped, the value stays as it was (`kept`), is unused, or is the named
+value. `open` is any claim that no run on one input decides.
+"""
 NAMED: Mapping[bool | None, Truth] = {False: "false", True: "true", None: "undecidable"}
-"""Names of truths, as parameters give them."""
+"""Dict from a truth (None if undecidable) to its name as a value of parameters."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Record of a run of the problem's call. Places for messages are numbered from 0, in the order
-    of the text."""
+    """Record of a run of the problem's call.
+
+    Places for messages are numbered from 0, in the order of the text.
+    """
 
     returned: Mapping[int, frozenset[str]] = field(default_factory=dict)
-    """Values that each return statement gave, as `repr` writes them, by the number of the return
-    statement."""
+    """Dict from the index of a return statement (from 0) to the values that it gave, as
+    `repr` writes them."""
     ran: frozenset[int] | None = None
-    """Numbers of the places that the run reached: bodies of functions, loops and conditions, and
-    statements; None without a run."""
+    """Numbers of the places that the run reached: bodies of functions, loops and
+    conditions, and statements.
+
+    None without a run.
+    """
     kept: Mapping[int, bool] = field(default_factory=dict)
-    """Whether the value that an assignment or a called method may change stayed the same, by the
-    number of the place."""
+    """Dict from a place's number to whether the value that an assignment or a called
+    method may change there stayed the same."""
 
 
 Wording = Literal["kit", "printed"]
-"""Source of messages: the kit's own alone, or with the four that CodeCrash prints."""
+"""Source of messages: the kit's own alone (`kit`), or with the four that CodeCrash
+prints (`printed`)."""
 Message = tuple[MessageSite, str, bool | None]
 """Place, text and truth of a message."""
 Messages = dict[str, list[tuple[Claim, str]]]
-"""Claim and text of each message, by kind of place; calls of a method are a kind with the method's
-name."""
+"""Dict from a kind of place to the claim and text of each message; calls of a method
+are a kind with the method's name."""
 
 
 @cache
 def messages(which: Wording = "kit") -> Messages:
-    """Returns pairs of claim and text of all messages, by kind of place: the kit's own, of which
-    `printed` replaces four by those that CodeCrash prints (Table 3)."""
+    """Return a dict from each kind of place to its messages, as pairs of claim and
+    text.
+
+    With `printed`, those that CodeCrash prints (Table 3) replace as many of the kit's
+    own.
+    """
     content = {**stimuli("messages")}
     printed, methods = content.pop("printed"), content.pop("methods")
     del content["useless"]
@@ -87,9 +101,13 @@ def messages(which: Wording = "kit") -> Messages:
 
 
 def truth_of(claim: Claim, kind: str, number: int, trace: Trace) -> bool | None:
-    """Whether a message with the claim `claim` is true in the run that `trace` records; None where
-    the run does not decide that, as always for the claim `open`. `kind` is the kind of the
-    message's place, and `number` the place's number in the text's order, from 0."""
+    """Return whether a message with the claim `claim` is true in the run that `trace`
+    records.
+
+    Return None if the run does not decide that; it never decides the claim `open`.
+    `kind` is the kind of the message's place, and `number` the place's number in the
+    order of the text, from 0.
+    """
     if trace.ran is None or claim == "open":
         return None
     reached = number in (trace.kept if kind in METHODS else trace.ran)
@@ -101,8 +119,11 @@ def truth_of(claim: Claim, kind: str, number: int, trace: Trace) -> bool | None:
 
 
 def traced(problem: Problem) -> Problem:
-    """Returns the problem with tracing code in its program, and in place of its call a call that
-    returns a record, from which `read_trace` makes a `Trace`."""
+    """Return the problem with tracing code in its program, and with a call that returns
+    a record of the run.
+
+    `read_trace` makes a `Trace` from this record.
+    """
     program = program_of(problem)
     notes: list[Message] = []
     for number, site in enumerate(program.message_sites()):
@@ -115,8 +136,11 @@ def traced(problem: Problem) -> Problem:
 
 
 def read_trace(value: Any, language: Language) -> Trace:
-    """Returns the `Trace` from `value`, the record that the call of a problem returned by `traced`
-    gave; `language` is the program's."""
+    """Return the `Trace` from `value`, the record that the call of a problem returned
+    by `traced` gave.
+
+    `language` is the language of the program.
+    """
     returned = {}
     for number, texts in value["returns"].items():
         if language == "javascript":
@@ -135,13 +159,17 @@ def insert_messages(
     truth: Truth = "any",
     wording: Wording = "kit",
 ) -> Perturbed:
-    """Returns the problem with misleading messages, each at a place drawn with probability
-    `density`; the result's `sites` lists them, and is empty where none was put.
+    """Return the problem with misleading messages, each at a place drawn with
+    probability `density`.
 
-    `style` is `comment`, `print`, or `neutral` (comments of equal length). Only messages from
-    `messages(wording)` whose truth by `trace` is `truth` are put (all for `any`). The same draw at
-    a higher density gives the same messages and more, and in every style the same places. A message
-    at a return never names a value that the return gave.
+    The result's `sites` lists the messages; it is empty if none was inserted. `style`
+    is `comment`, `print`, or `neutral` (comments of equal length). Only messages of
+    `messages(wording)` whose truth in `trace` is `truth` are inserted (all if `truth`
+    is `any`).
+
+    The same draw at a higher density gives the same messages and more, and the same
+    places in every style. A message at a return never names a value that the return
+    gave.
     """
     program = program_of(problem)
     chosen: list[Message] = []
@@ -170,7 +198,7 @@ def insert_messages(
 def _options(
     kind: str, number: int, trace: Trace, truth: Truth, wording: Wording
 ) -> list[tuple[str, bool | None]]:
-    """Returns the messages that may stand at a place, each with its truth."""
+    """Return the messages that may stand at a place, each with its truth."""
     options = []
     for claim, message in messages(wording)[kind]:
         true = truth_of(claim, kind, number, trace)
@@ -180,7 +208,8 @@ def _options(
 
 
 def add_blank_line(problem: Problem) -> Perturbed:
-    """Returns the problem with one blank line before the called function's body, as a control."""
+    """Return the problem with one blank line before the body of the called function, as
+    a control."""
     line = program_of(problem).body()[0]
     text = Lines(problem.code)
     start = text.starts[line - 1]
@@ -191,8 +220,11 @@ def add_blank_line(problem: Problem) -> Perturbed:
 def _with_messages(
     code: str, chosen: Sequence[Message], comment: str, printed: str
 ) -> str:
-    """Returns the text `code` with the messages `chosen` as comments in the form `comment`, such as
-    `# {}`; as statements in the form `printed` where `comment` is empty."""
+    """Return the text `code` with the messages `chosen` as comments in the format
+    `comment`, such as `# {}`.
+
+    If `comment` is empty, the messages become statements in the format `printed`.
+    """
     lines = Lines(code)
     behind = defaultdict[int, list[str]](list)
     edits = list[Edit]()
@@ -209,8 +241,11 @@ def _with_messages(
 
 
 def useless_value(returned: frozenset[str]) -> str:
-    """Literal of a wrong value for a return statement: none of the values `returned` there (texts as
-    `repr` writes them), and where possible of the type of one of them."""
+    """Return the literal of a wrong value for a return statement.
+
+    The value is none of the values `returned` there (texts as `repr` writes them) and,
+    if possible, of the type of one of them.
+    """
     literals: dict[str, list[str]] = stimuli("messages")["useless"]
     values = []
     for text in sorted(returned):
@@ -227,10 +262,13 @@ def useless_value(returned: frozenset[str]) -> str:
 
 
 def hint(problem: Problem, value: str, task: Task) -> Perturbed:
-    """Returns the problem with a comment that names the wrong `value`. For the task `output`, `#
-    The return value is VALUE` stands behind the called function's only return, or on a new line
-    after the body where there is no return or several. For the task `input`, `# The function call
-    is NAME(VALUE)` stands behind the function's head."""
+    """Return the problem with a comment that names the wrong value `value`.
+
+    For the task `output`, `# The return value is VALUE` stands behind the called
+    function's only return. If there is no return or there are several, the comment
+    stands on a new line after the body. For the task `input`, `# The function call is
+    NAME(VALUE)` stands behind the function's head.
+    """
     program = program_of(problem)
     first, last, indent = program.body()
     lines = Lines(problem.code)

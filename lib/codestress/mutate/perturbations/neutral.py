@@ -1,10 +1,11 @@
-"""NCC: neutral comments, which say nothing about the program and are as long as the misleading ones
-(a control of the kit, not of CodeCrash).
+"""NCC: neutral comments, which say nothing about the program and are as long as the
+misleading ones (a control of the kit, not of CodeCrash).
 
-A comment may cost accuracy before it misleads, since it adds text and separates lines of code. MCC
-(misleading comments) has this cost and that of the message. NCC has the first alone: a comment at
-each place where MCC puts one, with as many characters, about nothing but the comment's own English.
-The sentences are the kit's own.
+A comment may cost accuracy before it misleads, since it adds text and separates lines
+of code. MCC (misleading comments) has this cost and the cost of the message. NCC has
+the first cost alone. It puts a comment at each place of an MCC comment, with as many
+characters, about nothing but the comment's own English. The sentences are the kit's
+own.
 """
 
 import re
@@ -16,13 +17,16 @@ from ..draw import Draw
 from .edits import stimuli
 
 HEADS, TAILS, KEYWORDS = stimuli("neutral").values()
-"""Phrases that begin a neutral sentence; phrases that may follow in this order; keywords among the
-words of the sentences, by language: a sentence that shares one with a program says nothing about
-the program."""
+"""Phrases that begin a neutral sentence; phrases that may follow, in this order; dict
+from a language to its keywords among the words of the sentences.
+
+A sentence that shares only a keyword with a program still says nothing about the
+program.
+"""
 LONGEST = 90
 """Most characters of one sentence; longer texts have several sentences."""
 PART = 60
-"""Length in characters of the sentences that longer texts begin with."""
+"""Length, in characters, of the sentences with which longer texts begin."""
 NEUTRAL = rf"(?:(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+)"
 """Pattern of one neutral sentence, or of a row of full stops."""
 
@@ -30,11 +34,12 @@ NEUTRAL = rf"(?:(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+)"
 def neutral_text(
     length: int, draw: Draw, program: str, language: Language = "python"
 ) -> str:
-    """Returns a text of exactly `length` characters about nothing but itself, which is true and
-    shares no word (but keywords of `language`) with the text `program`.
+    """Return a text of exactly `length` characters that is true and about nothing but
+    itself.
 
-    The text is made of neutral sentences. Full stops take the place of a sentence where none is
-    short enough, or where all have words of the program.
+    The text shares no word with the text `program`, except keywords of `language`. It
+    is made of neutral sentences. Full stops replace a sentence if none is short enough,
+    or if all have words of the program.
     """
     names = _words(program) - {*KEYWORDS[language]}
     heads, tails = (
@@ -49,16 +54,19 @@ def neutral_text(
 
 
 def is_neutral(comment: str) -> bool:
-    """Whether a comment's text, without its sign, consists of neutral sentences or full stops
-    alone."""
+    """Return whether a comment's text, without the comment sign, consists of neutral
+    sentences or full stops alone."""
     return bool(re.fullmatch(f"{NEUTRAL}(?: {NEUTRAL})*", comment))
 
 
 def _sentence(
     length: int, heads: Sequence[str], tails: Sequence[str], draw: Draw
 ) -> str:
-    """Returns a sentence of `length` characters with its full stop: one of `heads`, then some of
-    `tails` in their order; empty where none has that length."""
+    """Return a sentence of `length` characters, full stop included: one of `heads`,
+    then some of `tails` in their order.
+
+    Return the empty text if no such sentence has that length.
+    """
     sums = _sums(tails)
     possible = [head for head in heads if length - 1 - len(head) in sums[0]]
     if not possible:
@@ -72,8 +80,8 @@ def _sentence(
 
 
 def _sums(tails: Sequence[str]) -> list[set[int]]:
-    """For each index of `tails`, and the one behind the last, a set: all total lengths that a
-    choice of the tails from there on can have."""
+    """Return, for each index of `tails` and the one after the last, the set of all
+    total lengths of choices from that index on."""
     sums = [{0}]
     for tail in reversed(tails):
         sums.append(sums[-1] | {length + len(tail) for length in sums[-1]})
@@ -81,5 +89,5 @@ def _sums(tails: Sequence[str]) -> list[set[int]]:
 
 
 def _words(text: str) -> set[str]:
-    """Words of a text, in lower case."""
+    """Return the words of a text, in lower case."""
     return {word.casefold() for word in re.findall(r"\w+", text)}

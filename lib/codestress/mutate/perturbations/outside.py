@@ -1,5 +1,5 @@
-"""Perturbations of the user's own programs, from a file: one row for each problem and condition
-(`codestress perturb`)."""
+"""Perturbations of the user's own programs, from a file: one result row for each
+problem and condition (`codestress perturb`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,10 +34,11 @@ from .variants import (
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the user's file: its problem, or the reason (`fault`) why it cannot be used."""
+    """Line of the user's file: its problem, or the reason (`fault`) why the line cannot
+    be used."""
 
     place: str
-    """File, line and id in words."""
+    """File, line and id, in words."""
     problem: Problem
     """Problem without an output; the run of its call gives one."""
     fault: str
@@ -50,15 +51,17 @@ def perturbed_rows(
     seed: int,
     truth: Truth = "false",
 ) -> list[dict[str, Any]]:
-    """Returns one row for each problem in the JSON Lines file `path` and each of `conditions`
-    (perturbations), in the file's order.
+    """Return one row for each problem in the JSON Lines file `path` and each
+    perturbation of `conditions`, in the file's order.
 
-    Keys of a row: id, condition, state (`applied`, `unchanged`, `refused`, `rejected`), reason,
-    code, function, input, messages (see `_row`). A line that is no problem (its code is
-    empty), or whose call does not return the same value twice, is rejected under all conditions;
-    the reason begins with the number of the line. `truth` is the truth in the call that misleading
-    messages must have. The programs are untrusted: `SandboxError` is raised where nothing isolates
-    them, and `DataError` where the file cannot be read or has no rows.
+    Keys of a row: id, condition, state (`applied`, `unchanged`, `refused`, `rejected`),
+    reason, code, function, input, messages (see `_row`). A line is rejected under all
+    conditions if it holds no problem (its code is then empty), or if its call does not
+    return the same value twice. The reason then begins with the file and the line's
+    number. `truth` is the truth that misleading messages must have in the call.
+
+    The programs are untrusted: raises `SandboxError` if nothing isolates them. Raises
+    `DataError` if the file cannot be read or has no rows.
     """
     lines = _read(path, language)
     with Executor() as executor:
@@ -80,9 +83,12 @@ def perturbed_rows(
 
 
 def _row(name: str, condition: str, variant: Variant) -> dict[str, Any]:
-    """Returns one row of the result. Its messages are those inserted, in the order of the text, as
-    dictionaries: `text`, and `truth` (whether the call makes it true; None where not decided);
-    empty for conditions without messages."""
+    """Return one row of the result.
+
+    `messages` are the inserted messages in the order of the text, as dicts: `text`, and
+    `truth` (whether the call makes it true; None if not decided). The list is empty for
+    conditions without messages.
+    """
     messages = []
     if condition.startswith(("MCC", "MPS", "MHC", NEUTRAL)):
         for site in sorted(variant.sites, key=lambda site: site.line):
@@ -100,7 +106,8 @@ def _row(name: str, condition: str, variant: Variant) -> dict[str, Any]:
 
 
 def _read(path: Path, language: Language) -> dict[str, Line]:
-    """Returns the lines of a JSON Lines file by id; without one, the id is `line NUMBER`."""
+    """Return a dict from id to line for a JSON Lines file; a row without an id gets
+    `line NUMBER`."""
     lines: dict[str, Line] = {}
     for number, text in numbered_lines(path):
         name, problem, fault = f"line {number}", Problem("", "", "", "", ""), ""
@@ -124,8 +131,8 @@ def _read(path: Path, language: Language) -> dict[str, Line]:
 
 
 def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
-    """Returns the problem that a row holds; raises `ValueError` with the reason where it holds
-    none."""
+    """Return the problem that a row holds; raises `ValueError` with the reason if it
+    holds none."""
     row = {"function": row.get("function_name", "f"), **row}
     for field in ("code", "input", "function"):
         if not isinstance(row.get(field), str):

@@ -1,8 +1,9 @@
-"""Custom perturbations: params/perturbations.yaml names functions that rewrite a Python program.
+"""Custom perturbations: params/perturbations.yaml names functions that rewrite a Python
+program.
 
-Their variants are run like the paper's: a variant that behaves differently on the problem's input
-or on one of up to eight other inputs is drawn again, then rejected and counted. The rules of
-guards.yaml are for the kit's perturbations alone.
+Their variants are run like the paper's. If a variant behaves differently on the
+problem's input or on one of up to eight other inputs, it is drawn again, then rejected
+and counted. The rules of guards.yaml apply to the kit's perturbations alone.
 """
 
 from collections.abc import Callable
@@ -26,20 +27,23 @@ class OwnPerturbation(Strict):
     """A custom perturbation: one row of params/perturbations.yaml."""
 
     function: FunctionName
-    """User's function as FILE.py:NAME, called as NAME(code, draw) with the program's text and a
-    source of random choices; returns the new text."""
+    """User's function as FILE.py:NAME, called as NAME(code, draw) with the program's
+    text and a source of random choices; returns the new text."""
     description: str = ""
 
 
 def own_perturbations() -> dict[str, OwnPerturbation]:
-    """Returns the custom perturbations of params/perturbations.yaml by name; empty without that
-    file."""
+    """Return a dict from name to custom perturbation, from params/perturbations.yaml;
+    empty without that file."""
     return read_rows(FILE, OwnPerturbation)
 
 
 @cache
 def _function(name: str) -> Callable[..., Any]:
-    """The user's function of the custom perturbation `name`."""
+    """Return the user's function of the custom perturbation `name`.
+
+    Raises `ParameterError` for an unknown name.
+    """
     rows = own_perturbations()
     if name not in rows:
         raise ParameterError(f"no perturbation {name!r} in the kit or in {shown(FILE)}")
@@ -47,10 +51,13 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def rewrite(problem: Problem, name: str, draw: Draw) -> Perturbed:
-    """Returns the problem with its program rewritten by the custom perturbation `name`; the
-    result's `sites` is the new program, and is empty where the text stays the same. Raises
-    `NotPerturbed` where the program is not Python, or the user's function raises or returns no
-    text; `ParameterError` for an unknown name."""
+    """Return the problem with its program rewritten by the custom perturbation `name`.
+
+    The one change in the result's `sites` has the new program as its text; `sites` is
+    empty if the text stays the same. Raises `NotPerturbed` if the program is not
+    Python, or if the user's function raises or does not return a text. Raises
+    `ParameterError` for an unknown name.
+    """
     if problem.language != "python":
         raise NotPerturbed(f"{name} is for Python programs")
     function = _function(name)

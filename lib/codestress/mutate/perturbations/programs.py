@@ -1,5 +1,5 @@
-"""Access to programs for perturbations, whatever the program's language; and the constructs of
-programs, for which rules refuse perturbations (guards.yaml)."""
+"""Programs for perturbations, behind one interface for all languages, and the
+constructs for which rules refuse perturbations (guards.yaml)."""
 
 import ast
 from collections import Counter, defaultdict
@@ -30,25 +30,34 @@ from .javascript_syntax import (
 from .python import PythonProgram
 
 FORMS, NAMING = SYNTAX["captures"].values()
-"""Forms of the constructs that are named after a node's text, by capture; captures, before an
-underscore, of nodes that bind or change names."""
+"""Dict from a capture (of a tree-sitter query) to the form of the construct made from a
+node's text; captures of nodes that bind or change names.
+
+A capture's name counts as far as its underscore.
+"""
 
 Program = PythonProgram | JavaScriptProgram
 """Program that perturbations edit."""
 
 
 def program_of(problem: Problem) -> Program:
-    """Returns the problem's program as an object that perturbations edit: a syntax tree in Python,
-    a text with edits in JavaScript. Raises `NotPerturbed` for JavaScript that does not parse."""
+    """Return the problem's program as an object that perturbations edit: a syntax tree
+    (Python), or a text with edits (JavaScript).
+
+    Raises `NotPerturbed` for JavaScript that does not parse.
+    """
     if problem.language == "javascript":
         return JavaScriptProgram(problem)
     return PythonProgram(problem)
 
 
 def vanilla(problem: Problem) -> Problem:
-    """Returns a Python problem with its program parsed and written out again (CodeCrash, section
-    2.1), so that comments and layout give no hints; a problem in another language as it is. Raises
-    `SyntaxError` for Python that does not parse."""
+    """Return a Python problem with its program parsed and written out again, so that
+    comments and layout give no hints (CodeCrash, section 2.1).
+
+    A problem in another language is returned as it is. Raises `SyntaxError` for Python
+    that does not parse.
+    """
     if problem.language != "python":
         return problem
     return replace(problem, code=written_out(parse_program(problem.code)))
@@ -57,12 +66,12 @@ def vanilla(problem: Problem) -> Problem:
 def why_refused(
     problem: Problem, rewriting: str, condition: str = "", para: str = ""
 ) -> str:
-    """Returns why the rules refuse a rewriting of the problem's program, as `REASON: CONSTRUCT`;
-    empty where they allow it.
+    """Return why the rules refuse a rewriting of the problem's program, as `REASON:
+    CONSTRUCT`; empty if they allow it.
 
-    `rewriting` is a perturbation's name, or a text that it inserts; `condition` the code of the
-    condition in the program that this text replaces, and `para` the parameter that this text names
-    (both empty without one).
+    `rewriting` is a perturbation's name, or a text that the perturbation inserts. If
+    this text replaces a condition of the program, `condition` is the condition's code.
+    If the text names a parameter, `para` is its name.
     """
     python = problem.language == "python"
     search = problem_constructs if python else script_constructs
@@ -80,9 +89,12 @@ def why_refused(
 
 @lru_cache(maxsize=4096)
 def problem_constructs(problem: Problem) -> frozenset[str]:
-    """Constructs of a Python problem's program and call, as `python_constructs` gives them; with
-    the text `an unknown class` where values may be instances of other classes than those of Python
-    and of plain modules (refusals.yaml)."""
+    """Return the constructs of a Python problem's program and call, in the notation of
+    `python_constructs`.
+
+    They include `an unknown class` if values may be instances of classes other than
+    those of Python and of plain modules (refusals.yaml).
+    """
     constructs = python_constructs(PythonProgram(problem).tree)
     modules = {name.removeprefix("import ") for name in constructs if "import " in name}
     if modules - set(WORDS["plain_modules"].split()):
@@ -92,11 +104,14 @@ def problem_constructs(problem: Problem) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def script_constructs(problem: Problem) -> frozenset[str]:
-    """Constructs of a JavaScript problem's program, in the notation of `python_constructs` or with
-    `@` and the name of a capture of javascript.yaml, and two for names: `let n` where `let`, `const`
-    or a class declares n, which code above cannot read; `write n` where n need not hold an argument
-    of the problem's call, since it is no parameter of the called function or gets a value twice, or
-    that function is named elsewhere too."""
+    """Return the constructs of a JavaScript problem's program.
+
+    They are in the notation of `python_constructs`, or `@` with the name of a capture
+    of javascript.yaml. Two more are for names. `let n`: n is declared by `let`, `const`
+    or a class, so code above the declaration cannot read it. `write n`: n need not hold
+    an argument of the problem's call. That is so if n is not a parameter of the called
+    function, if n gets a value twice, or if the function is named elsewhere too.
+    """
     program = JavaScriptProgram(problem)
     queries = query_cursor("declarations", "constructs")
     captures = defaultdict(list, queries.captures(program.root))
@@ -133,7 +148,7 @@ def script_constructs(problem: Problem) -> frozenset[str]:
 
 
 def _captured(capture: str, node: Node) -> Iterator[str]:
-    """Yields the constructs that a node adds by one capture of the queries."""
+    """Yield the constructs that one node adds, found by one capture of the queries."""
     kind, _, where = capture.partition("_")
     if kind in FORMS:
         yield FORMS[kind].format(text_of(node))
@@ -148,9 +163,13 @@ def _captured(capture: str, node: Node) -> Iterator[str]:
 def _uses(
     identifiers: list[Node], plain: list[Node], known: Counter[str]
 ) -> Iterator[str]:
-    """Yields the constructs that the names of functions and classes add, where they neither declare,
-    call nor make one; `known` has `function n` for each function n, and `class n` for each class.
-    `plain` are uses of names that show nothing of a class."""
+    """Yield the constructs added by names of functions and classes that are used as
+    values.
+
+    Uses that declare, call or instantiate do not count. `known` has `function n` for
+    each function n, and `class n` for each class. `plain` are uses of names that show
+    nothing of a class.
+    """
     for node in identifiers:
         parent, name = node.parent, text_of(node)
         declares = node == part(parent, "name", "function", "constructor")

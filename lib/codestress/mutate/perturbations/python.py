@@ -1,5 +1,5 @@
-"""Python programs that perturbations rewrite: the syntax tree, and the places in it where
-perturbations change something."""
+"""Python programs that perturbations rewrite: the syntax tree, and the places in the
+tree that perturbations may change."""
 
 import ast
 import re
@@ -31,8 +31,11 @@ from .python_sites import message_sites, noted
 
 
 class PythonProgram:
-    """Program and call of a Python problem as one syntax tree, so that a name is changed in both.
-    Edits change the tree, not the problem."""
+    """Program and call of a Python problem as one syntax tree, so that a name changes
+    in program and call alike.
+
+    Edits change the tree, not the problem.
+    """
 
     truths = ("True", "False")
     comment, printed = "# {}", "print({!r})"
@@ -44,8 +47,11 @@ class PythonProgram:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """Tree of the program with its call as the last statement; raises `NotPerturbed` where the
-        problem's text makes no call, `SyntaxError` where it does not parse."""
+        """Syntax tree of the program, with its call as the last statement.
+
+        Raises `NotPerturbed` if the problem's text does not make a call, `SyntaxError`
+        if it does not parse.
+        """
         problem = self.problem
         tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
         match tree.body[-1]:
@@ -64,9 +70,12 @@ class PythonProgram:
         return ast.unparse(ast.Module(self.tree.body[:-1], []))
 
     def changed(self) -> Problem:
-        """Returns the problem with the tree as it is now. The call keeps its text, but for names
-        that the tree renames in it (CodeCrash, appendix B.1.1). Raises `NotPerturbed` where such a
-        name cannot be found in the text."""
+        """Return the problem with the tree as it is now.
+
+        The call keeps its text, except for names that the tree renames in it
+        (CodeCrash, appendix B.1.1). Raises `NotPerturbed` if such a name cannot be
+        found in the text.
+        """
         function, called = ast.unparse(self.call.func), f"{self.problem.function}("
         text = renamed_names(f"{called}{self.problem.arguments}\n)", self.call)
         arguments = text.removeprefix(f"{function}(").removesuffix("\n)")
@@ -77,8 +86,10 @@ class PythonProgram:
     # --- what may be done
 
     def called_function(self) -> FunctionNode:
-        """Definition of the function that the problem calls; raises `NotPerturbed` where the top
-        level has none."""
+        """Return the definition of the function that the problem calls.
+
+        Raises `NotPerturbed` if the top level has no such function.
+        """
         name = self.problem.function
         for statement in reversed(self.tree.body):
             if isinstance(statement, FunctionNode) and statement.name == name:
@@ -86,14 +97,17 @@ class PythonProgram:
         raise NotPerturbed(f"no function {name} at the program's top level")
 
     def parameters(self) -> list[str]:
-        """Names of the called function's parameters."""
+        """Return the names of the called function's parameters."""
         return parameter_names(self.called_function())
 
     # --- RTF
 
     def conditions(self) -> Iterator[Place]:
-        """Yields the conditions of if, elif and while, each as a `Place` with the templates of RTF
-        for its kind, in the order of the text; conditions in class bodies are left out."""
+        """Yield the conditions of if, elif and while, in the order of the text.
+
+        Each is a `Place` with RTF's templates for its kind. Conditions in class bodies
+        are left out.
+        """
         for node, owner in statements(self.tree.body):
             # a lambda does not see a class body's names
             if not isinstance(node, ast.If | ast.While) or isinstance(
@@ -115,18 +129,18 @@ class PythonProgram:
 
     @cached_property
     def names(self) -> Names:
-        """Scopes and occurrences of names in the tree as it was when this property was first
-        read."""
+        """Scopes and occurrences of names in the tree as it was when this property was
+        first read."""
         return names_of(self.tree)
 
     def used_names(self) -> set[str]:
-        """Names that occur in the program or its call."""
+        """Return the names that occur in the program or its call."""
         return {occurrence.name for occurrence in self.names.occurrences}
 
     @property
     def index(self) -> str:
-        """Name for a loop variable in inserted code: `i`, with underscores where a function uses an
-        `i` from the code around it."""
+        """Name for a loop variable in inserted code: `i`, with underscores added if a
+        function uses an `i` from the code around it."""
         shared = any(
             use.name == "i" and use.binding not in (use.scope, outside(use.scope))
             for use in self.names.occurrences
@@ -134,9 +148,12 @@ class PythonProgram:
         return unused("i", self.used_names()) if shared else "i"
 
     def hidden_names(self) -> tuple[list[str], list[str]]:
-        """Names that a new global variable may have without effect: names of parameters, and names
-        of local variables, that nowhere mean a global or a builtin. Left out are `self`, `cls` and
-        names that a class body reads and binds."""
+        """Return two lists of names that a new global variable may have without effect:
+        of parameters, and of local variables.
+
+        The names nowhere mean a global or a built-in. Left out are `self`, `cls` and
+        names that a class body reads and binds.
+        """
         excluded = {"self", "cls"} | read_in_classes(self.names)
         for occurrence in self.names.occurrences:
             owner = occurrence.binding
@@ -153,17 +170,20 @@ class PythonProgram:
         return without(params, excluded), without(local, excluded)
 
     def put_first(self, text: str) -> None:
-        """Puts the statements in `text` after the program's docstring and its imports from
-        `__future__`."""
+        """Put the statements in `text` after the program's docstring and its imports
+        from `__future__`."""
         index = int(ast.get_docstring(self.tree) is not None)
         while getattr(self.tree.body[index], "module", "") == "__future__":
             index += 1
         self.tree.body[index:index] = ast.parse(text).body
 
     def places(self) -> list[Place]:
-        """Returns the places where a statement may be put inside functions: before each statement,
-        and at the end of a block that no return, raise, break or continue ends. Left out are places
-        beside an `elif`, which would become another `else` and `if`."""
+        """Return the places inside functions at which a statement may be put.
+
+        They are before each statement, and at the end of each block that does not end
+        in return, raise, break or continue. Places beside an `elif` are left out, since
+        the `elif` would become an `else` and an `if`.
+        """
         elifs = set[int]()
         for node in ast.walk(self.tree):
             match node:
@@ -178,13 +198,19 @@ class PythonProgram:
     # --- MCC, MPS, MHC
 
     def message_sites(self) -> Iterator[MessageSite]:
-        """Returns the places where a message may stand, in the order of the text. The program must
-        be written as `ast.unparse` does: each statement on a line."""
+        """Return the places at which a message may stand, in the order of the text.
+
+        The program must be written as `ast.unparse` writes it, with each statement on a
+        line.
+        """
         return message_sites(self.tree.body[:-1])
 
     def returns(self) -> list[int]:
-        """Numbers of the lines on which the called function's own return statements end, without
-        those of functions inside it."""
+        """Return the numbers of the lines on which the called function's own return
+        statements end.
+
+        Return statements of functions inside the called one do not count.
+        """
         ends = []
         for statement, owner in statements(self.called_function().body):
             if isinstance(statement, ast.Return) and owner is None:
@@ -192,8 +218,8 @@ class PythonProgram:
         return ends
 
     def body(self) -> tuple[int, int, int]:
-        """Three numbers: first line, last line and indent in spaces of the called function's
-        body."""
+        """Return first line, last line and indentation (in spaces) of the called
+        function's body."""
         body = self.called_function().body
         return first_line(body[0]), body[-1].end_lineno or 0, body[0].col_offset
 
@@ -212,9 +238,11 @@ class PythonProgram:
 
 
 def renamed_names(text: str, tree: ast.expr) -> str:
-    """Returns the expression `text` with the names of `tree`, which may differ from the text's
-    syntax tree in names alone. Raises `NotPerturbed` where a name cannot be found in the text with
-    certainty."""
+    """Return the expression `text` with the names of `tree`, which may differ from the
+    text's syntax tree in names alone.
+
+    Raises `NotPerturbed` if a name cannot be found in the text with certainty.
+    """
     before = ast.parse(text, mode="eval").body
     for pair in zip(ast.walk(before), ast.walk(tree), strict=True):
         match pair:
@@ -228,8 +256,10 @@ def renamed_names(text: str, tree: ast.expr) -> str:
 
 
 def read_in_classes(names: Names) -> set[str]:
-    """Names that a class body both reads and binds; as in `x = x`, such a read may come before the
-    binding and see the module's name."""
+    """Return the names that a class body both reads and binds.
+
+    Such a read, as in `x = x`, may come before the binding and see the module's name.
+    """
     class_names = set[str]()
     for use in names.occurrences:
         read = isinstance(getattr(use.node, "ctx", None), ast.Load)
@@ -239,8 +269,11 @@ def read_in_classes(names: Names) -> set[str]:
 
 
 def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
-    """Yields the places where a statement may be put in `block`, one of the lists of statements in
-    `function`: not before its docstring, `global` and `nonlocal`, nor behind a jump."""
+    """Yield the places at which a statement may be put in `block`, one of the lists of
+    statements in `function`.
+
+    No place is before the docstring, `global` or `nonlocal`, or behind a jump.
+    """
     named = without(parameter_names(function), {"self", "cls"})
     first = int(block is function.body and ast.get_docstring(function) is not None)
     while first < len(block) and isinstance(block[first], ast.Global | ast.Nonlocal):
@@ -254,11 +287,12 @@ def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
 
 
 def _put_before(block: list[ast.stmt], before: ast.stmt | None, text: str) -> None:
-    """Puts the statements in `text` into `block`, before the statement `before` or at the end."""
+    """Put the statements in `text` into `block`, before the statement `before`, or at
+    the end if `before` is None."""
     at = len(block) if before is None else block.index(before)
     block[at:at] = ast.parse(text).body
 
 
 def _put_condition(node: ast.If | ast.While, text: str) -> None:
-    """Replaces the condition of `node` by the expression `text`."""
+    """Replace the condition of `node` with the expression `text`."""
     node.test = ast.parse(f"({text})", mode="eval").body

@@ -1,7 +1,8 @@
-"""Places for messages in Python programs; and tracing: code added to the program records the values
-of returns, the places for messages that the run of the call reached, and whether the value that an
-assignment or a method may change stayed the same. This decides whether messages about the program
-are true.
+"""Places for messages in Python programs, and tracing.
+
+Tracing adds code that records a run of the call: the values of returns, the places for
+messages reached, and whether an assignment or a method changed a value. The record
+decides whether messages about the program are true.
 """
 
 import ast
@@ -13,15 +14,19 @@ from ..scopes import FunctionNode, statements
 from .edits import MessageSite, stimuli
 
 METHODS = frozenset(stimuli("messages")["methods"])
-"""Methods of lists, sets, dictionaries and strings at whose calls a message may stand."""
+"""Methods of lists, sets, dictionaries and strings at whose calls a message may stand.
+"""
 KINDS: dict[str, str] = stimuli("python")["nodes"]
-"""Kind of the place for messages at a statement, by the name of the statement's type, where that
-alone decides."""
+"""Dict from the name of a statement's type to the kind of its place for messages, for
+types that alone decide the kind."""
 
 
 def message_sites(block: list[ast.stmt]) -> Iterator[MessageSite]:
-    """Yields the places where a message may stand in the statements of a program, in the order of
-    the text; each statement must stand on a line of its own."""
+    """Yield the places at which a message may stand in the statements of a program, in
+    the order of the text.
+
+    Each statement must stand on a line of its own.
+    """
     returns = itertools.count()
     for statement, _ in statements(block):
         kind = _kind(statement)
@@ -30,7 +35,8 @@ def message_sites(block: list[ast.stmt]) -> Iterator[MessageSite]:
 
 
 def _kind(statement: ast.stmt) -> str:
-    """Kind of the place for messages at a statement; empty where none may stand."""
+    """Return the kind of the place for messages at a statement; empty if no message may
+    stand there."""
     match statement:
         case ast.Assign([ast.Name()], ast.BinOp()):
             return "operator"
@@ -40,8 +46,12 @@ def _kind(statement: ast.stmt) -> str:
 
 
 def _sites(statement: ast.stmt, kind: str, ordinal: int) -> Iterator[MessageSite]:
-    """Yields the places for messages of one statement, without those of statements inside it: one
-    of its `kind`, and one for each method of `METHODS` that it calls."""
+    """Yield the places for messages of one statement, without those of statements
+    inside it.
+
+    They are one place of its `kind`, and one for each method of `METHODS` that it
+    calls.
+    """
     body: list[ast.stmt] = getattr(statement, "body", [])
     above = inside = (first_line(statement), statement.col_offset)
     header_end = statement.end_lineno or statement.lineno
@@ -69,15 +79,19 @@ def _sites(statement: ast.stmt, kind: str, ordinal: int) -> Iterator[MessageSite
 
 
 def noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Returns the statements `block` with the tracing code behind each `note_ran(NUMBER, KIND)`,
-    which stands before each place for a message."""
+    """Return the statements `block` with tracing code after each `note_ran(NUMBER,
+    KIND)`.
+
+    A `note_ran` stands before each place for a message.
+    """
     body: list[ast.stmt] = []
     numbers: dict[str, int] = {}
     for statement in block:
         body.append(statement)
         match statement:
             case ast.Expr(ast.Call(ast.Name("note_ran"), [place, kind])):
-                # The first place of a kind; in a block, a condition's may come before.
+                # The first place of a kind counts. At the start of a block, that may be a
+                # place of the condition around the block.
                 numbers.setdefault(ast.literal_eval(kind), ast.literal_eval(place))
                 continue
         for call, method in method_calls(statement):
@@ -96,9 +110,11 @@ def noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def _changed(statement: ast.stmt) -> str:
-    """Text of the target that an assignment changes, such as `n`; empty where reading the target
-    may have an effect, where it is unclear what a claim about the assignment means, and for other
-    statements."""
+    """Return the text of the target that an assignment changes, such as `n`.
+
+    Return the empty text for other statements, if reading the target may have an
+    effect, or if it is unclear what a claim about the assignment means.
+    """
     match statement:
         case ast.AugAssign(target):
             calls = any(isinstance(part, ast.Call) for part in ast.walk(target))
@@ -112,8 +128,12 @@ def _changed(statement: ast.stmt) -> str:
 
 
 def method_calls(statement: ast.stmt) -> list[tuple[ast.Call, ast.Attribute]]:
-    """Calls of methods of `METHODS` in a statement, each with what it calls, without those in
-    statements inside it; empty for definitions of functions and classes."""
+    """Return the calls of methods of `METHODS` in a statement, each with the attribute
+    that it calls.
+
+    Calls in statements inside the statement are left out. The list is empty for
+    definitions of functions and classes.
+    """
     calls = list[tuple[ast.Call, ast.Attribute]]()
     if isinstance(statement, FunctionNode | ast.ClassDef):
         return calls

@@ -1,14 +1,18 @@
-"""REN, RTF and GBC: renamed things, rewritten conditions, and garbage code (CodeCrash, appendix B.1).
+"""REN, RTF and GBC: renamed variables and functions, rewritten conditions, and garbage
+code (CodeCrash, appendix B.1).
 
-REN: variables and parameters become Var_1, Var_2, …, functions f, f1, … The paper collects names;
-here each occurrence is resolved to its variable, so that a parameter called `list` is renamed and
-the builtin in another function is not. A name stays if it is reached by attribute (methods,
-fields), imported, a class's, or a keyword of a call that cannot be resolved.
+REN: variables and parameters become Var_1, Var_2, …, functions f, f1, … The paper
+collects names. Here each occurrence is resolved to its variable, so that a parameter
+called `list` is renamed, but the built-in in another function is not. A name stays if
+it is reached by attribute (methods, fields), is imported, names a class, or is a
+keyword of a call that cannot be resolved.
 
-GBC: the paper says that there are seven dead loops (its Code 5), but its text does not hold them:
-they are the kit's own. A condition that the paper prints as false, or a parameter that must equal
-itself, is put only into programs without values that may be unequal to themselves (NaN). The next
-text of its kind replaces a text that the rules refuse (guards.yaml).
+RTF and GBC: some templates and false conditions compare a parameter with itself. They
+are put only into programs without values that may be unequal to themselves (NaN). If
+the rules (guards.yaml) refuse a text, the next text of its kind replaces it.
+
+GBC: the paper says that there are seven dead loops (its Code 5), but its text does not
+show them; these loops are the kit's own.
 """
 
 import ast
@@ -46,8 +50,8 @@ from .python import PythonProgram, read_in_classes
 Kind = Literal["function", "variable"]
 """Kinds of things that are renamed."""
 Named = tuple[int, str, Kind, Callable[[str], None]]
-"""One place where a name stands: its line, the name, the kind of the named thing, and a function
-that puts another name there."""
+"""One occurrence of a name: its line, the name, the kind of the named thing, and a
+function that puts another name there."""
 N_CONTROL_FLOW, N_DEAD_LOOPS = 3, 2
 """Numbers of control flows and dead functions that GBC puts into a program."""
 
@@ -58,13 +62,16 @@ N_CONTROL_FLOW, N_DEAD_LOOPS = 3, 2
 def reformat_conditions(
     problem: Problem, draw: Draw, original: Problem | None = None
 ) -> Perturbed:
-    """Returns the problem with RTF: every condition is rewritten by a template drawn for it. The
-    result's `sites` lists the rewritten conditions; it is empty where there are none.
+    """Return the problem with RTF: every condition is rewritten with a template drawn
+    for it.
 
-    `{para}` in a template is a parameter of the enclosing function, or true or false. Where the
-    rules of guards.yaml refuse the template, `{para}` becomes true, else the next template is taken;
-    a condition for which all are refused stays. `original` is the program before all perturbations,
-    whose constructs the rules look at; `problem` itself if None.
+    The result's `sites` lists the rewritten conditions; it is empty if there are none.
+    `{para}` in a template is a parameter of the enclosing function, or true or false.
+
+    If the rules of guards.yaml refuse the template, `{para}` becomes true; if they
+    refuse that too, the next template is tried. A condition for which all templates are
+    refused stays. The rules look at the constructs of `original`, the program before
+    all perturbations; `problem` itself if None.
     """
     program = program_of(problem)
     sites = list[Site]()
@@ -88,15 +95,18 @@ def insert_garbage(
     original: Problem | None = None,
     globals_of: GlobalNames = "parameters",
 ) -> Perturbed:
-    """Returns the problem with GBC (garbage code). The result's `sites` lists what was put; it is
-    empty where nothing was.
+    """Return the problem with GBC (garbage code).
 
-    Three of the four control flows and two of the seven dead functions are put at places drawn for
-    each; one that the rules of guards.yaml refuse is left out, and the next false condition replaces
-    a refused one. Half of the program's parameters (rounded up), or of its parameters and local
-    variables (`globals_of` is `both`), are declared as globals with numbers from 1 to 100; local
-    variables alone where there is no parameter. `original` is the program before all perturbations,
-    whose constructs the rules look at; `problem` itself if None.
+    The result's `sites` lists the inserted code; it is empty if nothing was inserted.
+    Three of the four control flows and two of the seven dead functions are put at
+    places drawn for each. A snippet that the rules of guards.yaml refuse is left out.
+    If they refuse a false condition, the next one replaces it.
+
+    Half of the program's parameters (rounded up) are declared as globals with numbers
+    from 1 to 100. If there is no parameter, half of the local variables are; if
+    `globals_of` is `both`, half of parameters and local variables. The rules look at
+    the constructs of `original`, the program before all perturbations; `problem` itself
+    if None.
     """
     program = program_of(problem)
     # Read before the garbage adds names of its own.
@@ -113,8 +123,11 @@ def insert_garbage(
 
 
 def _insert_snippets(program: Program, original: Problem, draw: Draw) -> list[Site]:
-    """Puts control flows and dead functions into the program, and returns what was put; the rules
-    look at the problem `original`."""
+    """Put control flows and dead functions into the program, and return the changes
+    made.
+
+    The rules look at the problem `original`.
+    """
     sites = list[Site]()
     used, places, texts = program.used_names(), program.places(), program.texts
     true = program.truths[0]
@@ -146,7 +159,7 @@ def _insert_snippets(program: Program, original: Problem, draw: Draw) -> list[Si
 
 
 def _rotated(items: Sequence[str], draw: Draw) -> list[str]:
-    """The list `items` rotated so that it begins with an item drawn at random: the items before it
+    """Return `items` rotated to begin with an item drawn at random; the items before it
     come last."""
     at = items.index(draw.choice(items))
     return [*items[at:], *items[:at]]
@@ -156,12 +169,12 @@ def _rotated(items: Sequence[str], draw: Draw) -> list[str]:
 
 
 def rename(problem: Problem) -> Perturbed:
-    """Returns the problem with REN: everything that may be renamed has a new name, in keyword
-    arguments and the problem's call too. The result's `sites` is empty where no name changed.
-    Raises `NotPerturbed` where the name f is taken.
+    """Return the problem with REN: everything that may be renamed has a new name, also
+    in keyword arguments and in the problem's call.
 
-    Functions become f (the called one), f1, … in the order of the text, variables Var_1, … in the
-    order of their names.
+    The result's `sites` is empty if no name changed. The called function becomes f,
+    further functions f1, … in the order of the text, variables Var_1, … in the order of
+    their names. Raises `NotPerturbed` if the name f is taken.
     """
     if problem.language == "javascript":
         return _rename_script(problem)
@@ -174,9 +187,11 @@ def _renamed(
     occurrences: Sequence[Named],
     reserved: set[str],
 ) -> Perturbed:
-    """Returns the problem with all `occurrences` renamed: the function that the problem calls
-    becomes f, other `functions` f1, …, and variables Var_1, …; numbers that give a name in
-    `reserved` are skipped."""
+    """Return the problem with all `occurrences` renamed.
+
+    The function that the problem calls becomes f, further functions of `functions` f1,
+    …, and variables Var_1, …. Numbers that would give a name in `reserved` are skipped.
+    """
     called = program.problem.function
     others = without(functions, {called})
     variables = {name for _, name, kind, _ in occurrences if kind == "variable"}
@@ -195,8 +210,11 @@ def _renamed(
 
 
 def _rename_script(problem: Problem) -> Perturbed:
-    """Returns a JavaScript problem with REN: each name is renamed everywhere alike, which keeps the
-    meaning as long as no variable has the name of something that is used without a declaration."""
+    """Return a JavaScript problem with REN: each name is renamed everywhere alike.
+
+    That keeps the meaning as long as no variable has the name of something that is used
+    without a declaration.
+    """
     program = JavaScriptProgram(problem)
     kinds: dict[str, set[str]] = defaultdict(set)
     for name, kind, _ in declared(program.root):
@@ -218,7 +236,8 @@ def _rename_script(problem: Problem) -> Perturbed:
 
 
 def _rename_python(problem: Problem) -> Perturbed:
-    """Returns a Python problem with REN: each occurrence of a name is resolved to its variable."""
+    """Return a Python problem with REN: each occurrence of a name is resolved to its
+    variable."""
     program = PythonProgram(problem)
     names = program.names
     keywords, opaque = _keywords(program.tree, names)
@@ -260,10 +279,13 @@ def _rename_python(problem: Problem) -> Perturbed:
 
 
 def _keywords(tree: ast.Module, names: Names) -> tuple[list[Occurrence], set[str]]:
-    """Returns the keywords of calls that name a parameter of the program's functions, as
-    occurrences in the function's scope; and the names of parameters that are not renamed: `self`,
-    `cls`, and keywords of which it is uncertain what they name. Keywords that a `**` parameter
-    collects are left out."""
+    """Return the keywords of calls that name a parameter of the program's functions,
+    and the names of parameters that are not renamed.
+
+    The keywords are occurrences in the function's scope. Not renamed are `self`, `cls`,
+    and keywords of calls whose function is uncertain. Keywords that a `**` parameter
+    collects are left out.
+    """
     scopes = {id(occurrence.node): occurrence.scope for occurrence in names.occurrences}
     inner = {id(scope.node): scope for scope in names.scopes}
     resolved = list[Occurrence]()
@@ -285,8 +307,11 @@ def _keywords(tree: ast.Module, names: Names) -> tuple[list[Occurrence], set[str
 
 
 def _definition(name: str, scope: Scope) -> FunctionNode | None:
-    """Returns the definition of the function that a name in `scope` means; None where the name may
-    mean something else, or a decorator may look at keyword arguments."""
+    """Return the definition of the function that a name in `scope` means.
+
+    Return None if the name may mean something else, or if a decorator may look at
+    keyword arguments.
+    """
     owner = resolve(name, scope)
     if owner is None or owner.kind == "class" or owner.bound[name] != {"function"}:
         return None

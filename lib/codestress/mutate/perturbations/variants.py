@@ -1,10 +1,11 @@
-"""Variants of problems: copies whose program a perturbation has changed. Each is run to check that
-it keeps its meaning, else drawn again, else rejected.
+"""Variants of problems: copies of problems whose program a perturbation has changed.
 
-CodeCrash's artifact saves the unperturbed program where a perturbation fails; here such a variant
-is `rejected` and counted, and one where nothing could change is `unchanged` and counted. Before any
-run, rules look for constructs that a perturbation refuses (guards.yaml): a program with such a
-construct is `refused`, or the variant is made all the same and counted as doubtful.
+Each variant is run to check that it keeps its program's meaning. If it does not, the
+variant is drawn again, and in the end rejected. CodeCrash's artifact saves the
+unperturbed program if a perturbation fails. Here such a variant is `rejected` and
+counted; a variant with nothing to change is `unchanged` and counted. Before any run,
+rules (guards.yaml) look for constructs that a perturbation refuses. A program with such
+a construct is `refused`, or the variant is made all the same and counted as doubtful.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,53 +50,61 @@ from .rewriting import (
 )
 
 PAPERS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
-"""Conditions of CodeCrash: unchanged program (VAN); names (REN); conditions (RTF); garbage (GBC);
-all three (PSC-ALL); misleading comments (MCC), prints (MPS) and hints (MHC)."""
+"""Conditions of CodeCrash: unchanged program (VAN); renamed names (REN); rewritten
+conditions (RTF); garbage code (GBC); REN, RTF and GBC together (PSC-ALL); misleading
+comments (MCC), prints (MPS) and hints (MHC)."""
 CONTROLS = ("AGAIN", "BLANK")
-"""Controls, which keep the program: the same question asked again (AGAIN), and a program with one
-blank line more (BLANK)."""
+"""Controls, which keep the program's meaning: the same question asked again (AGAIN),
+and the program with one more blank line (BLANK)."""
 NEUTRAL = "NCC"
-"""Name of the control of MCC: neutral comments, as long as the misleading ones and at the same
-places, by the same draws."""
+"""Name of the control of MCC: neutral comments, as long as the misleading ones, at the
+same places, made by the same draws."""
 TAGGED = {
     f"{name}-{truth.upper()}": (name, truth)
     for name, truth in product(("MCC", "MPS"), messages.NAMED.values())
 }
-"""Misleading comments and prints of one truth alone, such as `MCC-FALSE`: perturbation and truth,
-by name."""
+"""Dict from the name of a perturbation with messages of one truth alone, such as
+`MCC-FALSE`, to the pair of perturbation and truth."""
 PERTURBATIONS = (*PAPERS, *CONTROLS, NEUTRAL, *TAGGED)
-"""All perturbations of the kit."""
+"""Names of all perturbations of the kit."""
 Perturbation = Annotated[str, one_of("perturbation", PERTURBATIONS, lambda: own.FILE)]
-"""Name of one of the kit's perturbations, or of a custom one (params/perturbations.yaml)."""
+"""Name of one of the kit's perturbations, or of a custom one
+(params/perturbations.yaml)."""
 Status = Literal["applied", "unchanged", "refused", "rejected"]
-"""Result of a perturbation. `applied`: the variant behaves like its program on all inputs tried.
-`unchanged`: there was nothing to change. `refused`: a rule refuses the program, before any run.
-`rejected`: the variant could not be made, or every draw of it behaved differently."""
+"""Result of a perturbation.
+
+`applied`: the variant behaves like its program on all inputs tried. `unchanged`: there
+was nothing to change. `refused`: a rule refuses the program, before any run.
+`rejected`: the variant could not be made, or every draw of it behaved differently.
+"""
 CANDIDATES = 40
-"""Most inputs near by, or other outputs, among which a wrong value for MHC is searched."""
+"""Most nearby inputs, or other outputs, among which a wrong value for MHC is searched.
+"""
 ATTEMPTS = 4
 """Most draws of a variant before the variant is rejected."""
 STEPS = ("RTF", "GBC", "REN")
-"""Perturbations of PSC-ALL, in their order: the names of garbage are renamed too."""
+"""Perturbations of PSC-ALL in the order applied: REN comes last, so that the names in
+garbage code are renamed too."""
 STYLES: Mapping[str, messages.Format] = {
     "MCC": "comment",
     NEUTRAL: "neutral",
     "MPS": "print",
 }
-"""Styles of messages by perturbation."""
+"""Dict from a perturbation with messages to the style of its messages."""
 
 
 class Settings(TypedDict, total=False):
-    """Settings of perturbations, in brackets what holds without them."""
+    """Settings of perturbations; the default is in brackets."""
 
     task: Task
-    """MHC (misleading hints) names a wrong output or input [output]."""
+    """Whether MHC (misleading hints) names a wrong output or a wrong input [output]."""
     guard: Guard
-    """Where the rules refuse a program, make no variant or one with a `doubt` [refuse]."""
+    """Treatment of a program that the rules refuse: no variant, or a variant with a
+    `doubt` [refuse]."""
     truth: messages.Truth
-    """Truth of the messages of MCC, MPS and NCC in the problem's call [any]."""
+    """Truth, in the problem's call, of the messages of MCC, MPS and NCC [any]."""
     density: float
-    """Share of the places that get a message [1.0]."""
+    """Share of the places that get a message, 0 to 1 [1.0]."""
     wording: messages.Wording
     """Source of the messages [kit]."""
     globals_of: GlobalNames
@@ -104,18 +113,19 @@ class Settings(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Variant:
-    """Result of a perturbation of one problem: the perturbed problem, or why there is none."""
+    """Result of a perturbation of one problem: the perturbed problem, or the reason why
+    there is none."""
 
     problem: Problem
-    """Perturbed problem; the vanilla problem where the perturbation was not applied."""
+    """Perturbed problem; the vanilla problem if the perturbation was not applied."""
     status: Status
     sites: tuple[Site, ...] = ()
     attempts: int = 1
     why: str = ""
     """Reason of a refusal or rejection; else empty."""
     doubt: str = ""
-    """Reason why the rules refuse an applied variant, which may not mean the same everywhere; else
-    empty."""
+    """Reason why the rules refuse an applied variant, which may not mean the same for
+    all inputs; else empty."""
 
 
 def make_variants(
@@ -127,10 +137,14 @@ def make_variants(
     written_hints: Mapping[str, str] | None = None,
     **settings: Unpack[Settings],
 ) -> dict[str, Variant]:
-    """Returns the variant of each problem under one perturbation, by the problem's id. An applied
-    variant behaved like its vanilla program on all inputs (one that differs in comments alone: on
-    the problem's own); others are drawn again, and rejected after `ATTEMPTS` draws. `written_hints`
-    are values by id for MHC to name in place of the kit's; right ones are rejected.
+    """Return a dict from each problem's id to the problem's variant under one
+    perturbation.
+
+    An applied variant behaved like its vanilla program on all inputs; one that differs
+    in comments alone is run on the problem's own input only. A variant that behaves
+    differently is drawn again, and rejected after `ATTEMPTS` draws. `written_hints` is
+    a dict from a problem's id to the value that MHC names in place of the kit's own;
+    right values are rejected.
     """
     by_id = {checked.problem.id: checked for checked in problems}
     if perturbation in TAGGED:
@@ -167,9 +181,11 @@ def draw_variant(
     wrong: str = "",
     **settings: Unpack[Settings],
 ) -> Variant:
-    """Returns the variant that one draw makes, not yet run; the vanilla problem with the status
-    `refused`, `rejected` or `unchanged` where there is none. `wrong` is the value that MHC
-    names."""
+    """Return the variant that one draw makes, not yet run.
+
+    If there is none, return the vanilla problem with the status `refused`, `rejected`
+    or `unchanged`. `wrong` is the value that MHC names.
+    """
     problem = checked.problem
     doubt = ""
     if perturbation in ("VAN", "AGAIN"):
@@ -194,8 +210,10 @@ def _perturbed(
     wrong: str,
     settings: Settings,
 ) -> Perturbed:
-    """Returns the problem after one draw of a perturbation; raises `NotPerturbed` where the
-    perturbation cannot be made."""
+    """Return the problem after one draw of a perturbation.
+
+    Raises `NotPerturbed` if the perturbation cannot be made.
+    """
     problem = changed = checked.problem
     if perturbation not in PERTURBATIONS:
         return own.rewrite(problem, perturbation, draw)
@@ -238,9 +256,13 @@ def _wrong_values(
     task: Task,
     written: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Returns by the problem's id a wrong output or, if `task` is `input`, an input that gives
-    another output or, failing that, raises; missing or empty where none is found. `written` (values
-    by id) replaces the kit's own candidates."""
+    """Return a dict from each problem's id to a wrong output, or to a wrong input if
+    `task` is `input`.
+
+    A wrong input makes the function return another output or, failing that, raise. The
+    dict has no entry, or an empty text, for a problem without a wrong value. `written`,
+    a dict from id to value, replaces the kit's own candidates.
+    """
     calls: list[Call] = []
     wrong: dict[str, str] = {}
     raising: dict[str, str] = {}
@@ -262,9 +284,13 @@ def _wrong_values(
 
 
 def _inputs(problem: Problem, seed: int) -> Iterator[str]:
-    """Yields inputs near a problem's own; then inputs that do not fit, for functions that give the
-    same output for every fitting input: arguments swapped, or of other types (CodeCrash, appendix
-    B.3, tells its model to do that). Yields nothing where an argument is no plain data."""
+    """Yield inputs near a problem's own, then inputs that do not fit: arguments
+    swapped, or of other types.
+
+    Inputs that do not fit are for functions that give the same output for every fitting
+    input. CodeCrash, appendix B.3, tells its model to do that. Yield nothing if an
+    argument is not plain data.
+    """
     draw = Draw(rng(seed, "wrong input", problem.id))
     yield from other_inputs(problem, draw, CANDIDATES)
     with suppress(*UNREADABLE):
@@ -275,9 +301,13 @@ def _inputs(problem: Problem, seed: int) -> Iterator[str]:
 
 
 def _output(problem: Problem, seed: int, written: Mapping[str, str] | None) -> str:
-    """Returns another output than a problem's own, of its type, or the written one, as a literal of
-    the program's language; empty where the written one is right or has no such literal, or there is
-    no other."""
+    """Return a wrong output of the same type as the problem's own, as a literal of the
+    program's language.
+
+    If `written` is not None, return its value for the problem instead. Return the empty
+    text if the written value is right or has no such literal, or if no other value is
+    found.
+    """
     right = parse_literal(problem.output).value
     draw = Draw(rng(seed, "wrong output", problem.id))
     values: Iterable[Any] = (other_value(right, draw) for _ in range(CANDIDATES))

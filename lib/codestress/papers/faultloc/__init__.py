@@ -1,2 +1,2 @@
-"""Fault Localizability: can a model name the faulty line, and name it again after neutral
-mutations?"""
+"""Fault Localizability: can a model name the faulty line, and name it again after
+neutral mutations?"""

@@ -1,6 +1,9 @@
-"""Charts of Fault Localizability: shares as dots by row (Table II, Figures 5, 6, 7, 10, 11, and
-accuracy under other labels), accuracy by two factors (Figure 9) and against the strength of
-mutations (Figure 8), and the published numbers."""
+"""Charts of Fault Localizability.
+
+They show shares as dots in rows (Table II, Figures 5, 6, 7, 10, 11, and accuracy under
+other labels), accuracy by two factors (Figure 9) and against the strength of mutations
+(Figure 8), and the published numbers.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -32,12 +35,14 @@ from .results.localization import Panels, spoken
 
 
 def share_dots(frames: Panels, *, xlabel: str) -> Figure:
-    """Returns a figure of shares as dots with intervals, panels side by side with the same rows: a
-    panel for each table in `frames`, whose keys are the titles.
+    """Return a figure of shares as dots with intervals, in panels side by side with the
+    same rows.
 
-    A table has the columns label (a row), condition (a model: colour and marker), accuracy, low,
-    high (0 to 1), and may have n (the answers of a dot: to the right of a row, from fewest to
-    most) and cell. Conditions that begin with `published` are grey strokes across the row.
+    `frames` is a dict from a panel's title to its table. A table has the columns label
+    (a row), condition (a model: colour and marker), accuracy, low, high (0 to 1). It
+    may have n (the number of answers of a dot; to the right of a row, from fewest to
+    most) and cell. Conditions that begin with `published` are grey strokes across the
+    row.
     """
     every = pd.concat(frames.values())
     labels = list(every["label"].unique())
@@ -62,8 +67,8 @@ def share_dots(frames: Panels, *, xlabel: str) -> Figure:
 def _draw_models(
     ax: Axes, frame: pd.DataFrame, labels: Sequence[str], models: Mapping[str, Look]
 ) -> None:
-    """Draws the shares `frame` of `models` as dots in the rows `labels`; those of one row stand
-    below each other."""
+    """Draw the shares `frame` of `models` as dots in the rows `labels`; dots of one row
+    stand below each other."""
     rows = frame.groupby("label")["label"]
     within = (rows.cumcount() + 0.5) / rows.transform("size") - 0.5
     places = frame["label"].map(labels.index).astype(float) + 0.7 * within
@@ -74,14 +79,14 @@ def _draw_models(
         bars = ax.errorbar(
             share, [place], None, reach, marker, color=colour, ms=4, elinewidth=0.8
         )
-        # Models that are rows need no name in the legend.
+        # Models that are rows themselves need no name in the legend.
         if model not in labels:
             bars.set_label(model)
         mark(ax, dot, share, place)
 
 
 def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
-    """Draws the published shares `frame` as grey strokes across the rows `labels`."""
+    """Draw the published shares `frame` as grey strokes across the rows `labels`."""
     for condition, part in frame.groupby("condition", sort=False):
         places = part["label"].map(labels.index)
         shares = 100 * part["accuracy"]
@@ -91,7 +96,8 @@ def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> Non
 
 
 def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
-    """Writes the column n of `frame` to the right of the rows `labels`, from fewest to most."""
+    """Write the column n of `frame` to the right of the rows `labels`, from fewest to
+    most."""
     if "n" not in frame:
         return
     for label, numbers in frame.dropna(subset="n").groupby("label")["n"]:
@@ -105,10 +111,12 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
 
 
 def heat_map(frames: Panels, *, xlabel: str, width: float = 7.0) -> Figure:
-    """Returns a figure of heat maps, a panel for each table in `frames` (by title), side by side
-    with the same rows; `xlabel` names the axis below. Each table has a row for each cell: row,
-    column (names on the axes), accuracy (0 to 1) and optionally tasks, a number written below the
-    accuracy."""
+    """Return a figure of heat maps, side by side with the same rows.
+
+    `frames` is a dict from a panel's title to its table; `xlabel` names the axis below.
+    Each table has a row for each cell: row, column (names on the axes), accuracy (0 to
+    1) and optionally tasks, a number written below the accuracy.
+    """
     tables = list(frames.values())
     rows = list(pd.concat(tables)["row"].unique())
     columns = list(pd.concat(tables[::-1])["column"].unique())
@@ -134,7 +142,7 @@ def heat_map(frames: Panels, *, xlabel: str, width: float = 7.0) -> Figure:
 def _write_cells(
     ax: Axes, frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str]
 ) -> None:
-    """Writes the numbers of the cells `frame` into a heat map of `rows` and `columns`."""
+    """Write the numbers of the cells `frame` into a heat map of `rows` and `columns`."""
     x = frame["column"].map(columns.index)
     y = frame["row"].map(rows.index)
     mark(ax, frame, x, y, 1, 1)
@@ -147,14 +155,17 @@ def _write_cells(
 
 
 BOLD = (MEAN, "published")
-"""Curves that are drawn bold, for no single model."""
+"""Curves that are drawn bold, since they are not of a single model."""
 
 
 def strength_curves(points: pd.DataFrame) -> Figure:
-    """Returns a figure of curves: a row of panels for each language, a column for each mutation, in
-    the order of `points`, which has the columns model (a curve), language, mutation, strength,
-    value, low, high (%). Mean and published are bold; a panel's title says how far the mean moves
-    from the first strength to the last, in points."""
+    """Return a figure of curves: a row of panels for each language, a column for each
+    mutation, in the order of `points`.
+
+    `points` has the columns model (a curve), language, mutation, strength, value, low,
+    high (%). Mean and published curves are bold. A panel's title says how far the mean
+    moves from the first strength to the last, in percentage points.
+    """
     languages = list(points["language"].unique())
     mutations = list(points["mutation"].unique())
     models = looks(points.query("model not in @BOLD")["model"].unique())
@@ -181,7 +192,8 @@ def strength_curves(points: pd.DataFrame) -> Figure:
 
 
 def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) -> None:
-    """Draws the curves of the points `part`: single `models` faint, mean and published bold."""
+    """Draw the curves of the points `part`: single `models` faint, mean and published
+    bold."""
     for model, (colour, marker) in models.items():
         curve = part.query("model == @model").sort_values("strength")
         x = curve["strength"]
@@ -197,7 +209,7 @@ def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) ->
 
 
 def _headed(mutation: str) -> str:
-    """Returns the words for a mutation as the lines of a narrow panel's title."""
+    """Return the words for a mutation as the lines of a narrow panel's title."""
     words = spoken(mutation)
     if "+" in words:
         return words.replace("+ ", "+\n") + "\n"
@@ -205,7 +217,11 @@ def _headed(mutation: str) -> str:
 
 
 def _moved(part: pd.DataFrame) -> str:
-    """Returns how far the mean in the points `part` moves from the first strength to the last."""
+    """Return, as text, how far the mean in the points `part` moves from the first
+    strength to the last, in percentage points.
+
+    The text is empty if there are fewer than two strengths.
+    """
     curve = part.query("model == @MEAN").sort_values("strength")
     if len(curve) < 2:
         return ""
@@ -216,9 +232,12 @@ def _moved(part: pd.DataFrame) -> str:
 def published_chart(
     cells: pd.DataFrame, returns: pd.DataFrame, counts: pd.DataFrame
 ) -> Figure:
-    """Returns the chart of the published numbers: Table II with intervals (`cells`); misplaced
-    returns against the other faults (`returns`); the share localized, by language (`counts`). The
-    tables come from `results/published.py`."""
+    """Return the chart of the published numbers, from the tables of
+    `results/published.py`.
+
+    It shows Table II with intervals (`cells`), misplaced returns against other faults
+    (`returns`), and the share localized, by language (`counts`).
+    """
     titles = ["Table II, Python", "Table II, Java"]
     titles += ["misplaced returns - other faults", "Figure 7: before mutations"]
     figure, axes = panels(titles, 2, 7.0)

@@ -1,5 +1,5 @@
-"""Commands `codestress faults` and `codestress mutate`, which make one-line faults or neutral
-mutations in any program."""
+"""Commands `codestress faults` and `codestress mutate`, which make one-line faults or
+neutral mutations in any program."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -27,10 +27,12 @@ PROGRAMS = click.argument(
 @PROGRAMS
 @AS_JSON
 def faults(programs: tuple[Path, ...], as_json: bool) -> None:
-    """Lists every fault of one line that can be made in Python or Java programs, with the line after it.
+    """List every fault of one line that can be made in Python or Java programs, with
+    the line after it.
 
-    --json prints JSON Lines, also with the line before and the whole program. Programs are parsed, not run. A file
-    that cannot be read, or holds no program, is rejected; the others are not.
+    --json prints JSON Lines, also with the line before and the whole program. Programs
+    are parsed, not run. A file that cannot be read, or does not hold a program, is
+    rejected; all other files are processed.
     """
     from .program_files import faulty_rows
 
@@ -69,10 +71,11 @@ def mutate(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Changes programs, Python or Java, without changing their meaning, and says where a line went.
+    """Change Python or Java programs without changing their meaning, and say where a
+    line went.
 
-    Programs are parsed, not run. A file that cannot be read, or holds no program, is rejected; the others are not.
-    --json prints JSON Lines.
+    Programs are parsed, not run. A file that cannot be read, or does not hold a
+    program, is rejected; all other files are processed. --json prints JSON Lines.
     """
     from .program_files import mutated_row
 
@@ -90,7 +93,8 @@ def mutate(
 
 
 def _named(mutations: str) -> list[Any]:
-    """Returns the names in `mutations`; raises `ParameterError` if one is no mutation's."""
+    """Return the names in `mutations`; raises `ParameterError` if one is not a
+    mutation's."""
     from codestress.mutate.faults.neutral import SPMS
     from codestress.validation import nearest
 
@@ -104,7 +108,7 @@ def _named(mutations: str) -> list[Any]:
 
 
 def _print(row: Row, words: str, as_json: bool) -> None:
-    """Prints a row of a program, as JSON or in `words` behind the program's path."""
+    """Print a row of a program, as JSON or as `words` after the program's path."""
     line = f"{row['program']}: {words}"
     if as_json:
         line = json.dumps(row)
@@ -116,10 +120,13 @@ def _rows(
     rows_of: Callable[[Any, str], list[Row]],
     nothing: list[Row],
 ) -> Iterator[Row]:
-    """Yields rows for each file in `programs`, with the added column program (the path): the rows
-    that `rows_of` returns for a program and the file's name. A file without a program is rejected: it
-    has the rows of `nothing`, with the added column reason. At the end, says on standard error how
-    many were rejected, if any, and exits with status 1 if a file could not be read."""
+    """Yield rows for each file in `programs`, with the added column program (the path).
+
+    They are the rows that `rows_of` returns for a program and the file's name. A file
+    without a program is rejected: it has the rows of `nothing`, with the added column
+    reason. At the end, the number of rejected files, if any, is written to standard
+    error. The process exits with status 1 if a file could not be read.
+    """
     from .program_files import read_program
 
     rejected = 0

@@ -1,5 +1,5 @@
-"""Chart of Fault Localizability's motivating example (Figure 2): the lines that models name in
-one program."""
+"""Chart of Fault Localizability's motivating example (Figure 2): the lines that models
+name in one program."""
 
 from collections.abc import Sequence
 
@@ -13,14 +13,18 @@ from codestress.report.marks import mark
 from codestress.report.style import RIGHT, looks
 
 NO_LINE = -1
-"""Place on the axis of lines of an answer that names none."""
+"""Place, on the axis of lines, of an answer that names no line."""
 
 
 def named_lines(table: pd.DataFrame) -> Figure:
-    """Returns a chart of one program: its lines from left to right, a row for each version of it,
-    a mark at the line that each model names (at the left: no line), and a box around the faulty
-    line; to the right how many named it. `table` has a row for each answer: condition (the
-    version), model, faulty_line, named_line (missing: none), cell."""
+    """Return a chart of one program: its lines from left to right, with a row for each
+    version of the program.
+
+    Each row has a mark at the line that each model names, at the left if it names none,
+    and a box around the faulty line. To the right stands the number of answers that
+    name the faulty line. `table` has a row for each answer: condition (the version),
+    model, faulty_line, named_line (missing if none is named), cell.
+    """
     conditions = list(table["condition"].unique())
     models = looks(table["model"].unique())
     each = min(0.9, max(0.45, 0.1 * len(models)))
@@ -51,8 +55,8 @@ def named_lines(table: pd.DataFrame) -> Figure:
 
 
 def _name_lines(ax: Axes, rows: Sequence[str], last: int) -> None:
-    """Names the `rows` of the panel `ax`, with lines between them, and the program lines 1 to
-    `last` along its axis."""
+    """Name the `rows` of the panel `ax`, with lines between them, and the program lines
+    1 to `last` along its axis."""
     name_rows(ax, rows, 0.5, None)
     numbers = range(1, last + 1)
     ax.set_xticks([NO_LINE, *numbers], ["no\nline", *map(str, numbers)])

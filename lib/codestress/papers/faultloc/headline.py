@@ -6,7 +6,7 @@ from .results.paper import published_localization
 
 
 def published() -> pd.DataFrame:
-    """Returns the localized faults of Table II: model, correct, n."""
+    """Return the localized faults of Table II: model, correct, n."""
     cells = published_localization().eval("n = of")
     cells["correct"] = cells["value"] / 100 * cells["n"]
     return cells[["model", "correct", "n"]]

@@ -1,23 +1,25 @@
-"""The motivating example as the paper prints it (section II, Figures 1 to 3): programs, prompt,
-questions.
+"""The motivating example of Fault Localizability as the paper prints it (section II,
+Figures 1 to 3): programs, prompt, questions.
 
-The texts `printed/figure1.txt`, `printed/figure3.txt` and `printed/edited.txt` (Figure 1, with the
-misleading names and comment of Figure 3) keep the marks of omitted code. The print
-leaves some points open; the kit reconstructs these points as follows:
+The texts are `printed/figure1.txt`, `printed/figure3.txt` and `printed/edited.txt`
+(Figure 1, with the misleading names and comment of Figure 3). They keep the marks of
+omitted code. The print leaves some points open, which the kit reconstructs as follows:
 
-- Indentation: four columns a level. Figure 1 prints its last two lines inside the function that
-  they call; here they stand outside, as in the data set. The second line of a `zip` is aligned with
-  the first.
-- A comment that the page breaks stands in one line. So Figure 1 has its fault in line 13, as
-  section II says.
-- The labels between the lines of Figure 3 are no code. Its printed lines 11 (the fault) and 19 (the
-  line that Claude Sonnet 4.5 named) are lines 8 and 16 of the program.
-- Figure 1's comment names the fault, and Figure 3 has lost the loop over the upper diagonal besides
-  what it shows. The study asks about both figures as printed (`annotated`, `figure 3`), about
-  Figure 1 without that comment (`faulty`), and about Figure 1 with the edits of Figure 3 alone
-  (`edited`), which change only names and a comment.
-- The wording of the question about the specification is the kit's: Figure 2, which has the paper's,
-  is a picture.
+- Indentation: four columns a level. Figure 1 prints its last two lines inside the
+  function that they call; here they stand outside, as in the data set. The second line
+  of a `zip` is aligned with the first.
+- A comment that the page breaks stands in one line. So Figure 1 has its fault in line
+  13, as section II says.
+- The labels between the lines of Figure 3 are not code. Its printed lines 11 (the
+  fault) and 19 (the line that Claude Sonnet 4.5 named) are lines 8 and 16 of the
+  program.
+- Figure 1's comment names the fault. Figure 3 lacks the loop over the upper diagonal,
+  beside the changes that it shows. The study asks about both figures as printed
+  (`annotated`, `figure 3`) and about Figure 1 without that comment (`faulty`). It also
+  asks about Figure 1 with the edits of Figure 3 alone (`edited`), which change only
+  names and a comment.
+- The wording of the question about the specification is the kit's own: Figure 2, which
+  has the paper's wording, is a picture.
 """
 
 from collections.abc import Iterator
@@ -50,7 +52,7 @@ Question = Literal["specification", "faulty", "annotated", "edited", "figure 3"]
 COMMENT = "        # Off-by-one fault: the loop stops one row too early\n"
 """Comment of Figure 1 that tells the reader where the fault is."""
 FAULT = "range(row, n-1, 1)"
-"""Text of the faulty line in all versions."""
+"""Text of the faulty line in all versions of the program."""
 
 
 class Naming(Experiment):
@@ -62,14 +64,14 @@ class Naming(Experiment):
     max_tokens: int = Field(512, ge=1, description="longest answer")
 
     def prompt(self, text: str) -> Prompt:
-        """Returns the prompt that asks `text`, with the sampling of all requests."""
+        """Return the prompt that asks `text`, with the sampling of all requests."""
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
         return Prompt((Message("user", text),), sampling)
 
 
 class Printed(Naming):
-    """Parameters of the questions about N-Queens, the motivating example of Fault Localizability
-    (section II)."""
+    """Parameters of the questions about N-Queens, the motivating example of Fault
+    Localizability (section II)."""
 
     questions: list[Question] = Field(
         list(get_args(Question)),
@@ -79,15 +81,18 @@ class Printed(Naming):
     max_tokens: int = Field(2048, ge=1, description="longest answer")
 
     def trials(self) -> Iterator[Trial]:
-        """Yields a trial for each of `questions`: the question about the specification of N-Queens,
-        or the printed prompt about one version of the program."""
+        """Yield a trial for each of `questions`.
+
+        A question is about the specification of N-Queens, or is the printed prompt
+        about one version of the program.
+        """
         for question in self.questions:
             shown: dict[str, Scalar] = {"language": "python", "elided": "marked"}
             yield Trial("N-Queens", shown | {"question": question}, self.seed)
 
     def program(self, trial: Trial) -> FaultyProgram | None:
-        """Returns the version of the program that `trial` asks about; None if it asks about the
-        specification."""
+        """Return the version of the program that `trial` asks about; None if it asks
+        about the specification."""
         question: Question = trial.factors["question"]  # type: ignore[assignment]
         return None if question == "specification" else printed_program(question)
 
@@ -108,9 +113,12 @@ class Printed(Naming):
 
 @cache
 def printed_program(question: Question) -> FaultyProgram:
-    """Returns the version of N-Queens (section II of Fault Localizability) that the question
-    `question` is about, with the number of its faulty line. Marks stand for the code that the
-    figures omit."""
+    """Return the version of N-Queens that the question `question` is about, with the
+    number of its faulty line.
+
+    The program is from section II of Fault Localizability. Marks stand for the code
+    that the figures omit.
+    """
     name = {"edited": "edited", "figure 3": "figure3"}.get(question, "figure1")
     path = files(__package__) / "printed" / f"{name}.txt"
     code = path.read_text("utf-8").removesuffix("\n")

@@ -1,4 +1,4 @@
-"""Programs read from any user's files."""
+"""Programs read from the user's own files."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -19,25 +19,28 @@ from .studies import drawn_mutation
 Row = dict[str, Any]
 """A row about a program, as the commands print it."""
 DEEPEST = 300
-"""Most levels of a Java program's syntax tree; Python's own parser bounds Python programs."""
+"""Most levels of a Java program's syntax tree; Python's own parser limits Python
+programs."""
 SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
-"""Languages by the ending of a file's name."""
+"""Dict from the ending of a file's name to the language."""
 
 
 @dataclass(frozen=True)
 class ProgramFile:
-    """A program as its file holds it, and its language."""
+    """A program as its file holds it, with its language."""
 
     code: str
     language: Language
 
 
 def read_program(path: Path) -> ProgramFile:
-    """Returns the program in the file `path` as a `ProgramFile`, in the language that the ending of
-    the file's name says (.py, .java).
+    """Return the program in the file `path`, in the language that the ending of the
+    file's name says (.py, .java).
 
-    Raises `DataError` if the file cannot be read, `ValueError` if it is not UTF-8, is empty, does
-    not parse, has a byte-order mark or a carriage return, or has another ending.
+    Raises `DataError` if the file cannot be read. Raises `ValueError` if it is not
+    UTF-8, is empty, does not parse, has a byte-order mark or a carriage return, or has
+    another ending. Raises `ValueError` too for a Java program that is nested too
+    deeply.
     """
     try:
         text = path.read_bytes().decode("utf-8")
@@ -72,7 +75,7 @@ def read_program(path: Path) -> ProgramFile:
 
 
 def _depth(root: Node) -> int:
-    """Number of levels of a syntax tree."""
+    """Return the number of levels of a syntax tree."""
     depth = 0
     level = [root]
     while level:
@@ -82,12 +85,12 @@ def _depth(root: Node) -> int:
 
 
 def faulty_rows(file: ProgramFile) -> list[Row]:
-    """Returns a dictionary for each one-line fault that can be made in the program `file`: fault
-    (its kind), line (number, from 1), code (the faulty program), before and after (the whole line;
-    before is empty if the fault inserts a line).
+    """Return a dict for each one-line fault that can be made in the program `file`.
 
-    Left out are faulty programs that do not parse, and a line inserted behind a last line without a
-    line end, since that would change two lines.
+    Keys: fault (its kind), line (number, from 1), code (the faulty program), before and
+    after (the whole line; before is empty if the fault inserts a line). Left out are
+    faulty programs that do not parse. A line inserted after a last line without a line
+    end is left out too, since that would change two lines.
     """
     rows = []
     lines = file.code.split("\n")
@@ -109,13 +112,13 @@ def faulty_rows(file: ProgramFile) -> list[Row]:
 def mutated_row(
     file: ProgramFile, name: str, spm: Spm, line: int, strength: int, seed: int
 ) -> Row:
-    """Returns the program `file` under the mutation `spm` as a dictionary: mutation, state
-    (applied, unchanged, refused or rejected), reason (of the last two, else empty), code, and line
-    (the number that the line numbered `line` has now).
+    """Return the program `file` under the mutation `spm`, as a dict.
 
-    If refused (no neutral mutation) or rejected (no such line), code and line are as given.
-    `strength` is the number of applications; `seed` and `name` decide the random draws of places
-    and texts.
+    Keys: mutation, state (applied, unchanged, refused or rejected), reason (empty if
+    applied or unchanged), code, and line (the new number of the line `line`). If
+    refused (no neutral mutation) or rejected (no such line), code and line are those of
+    the input. `strength` is the number of applications; `seed` and `name` decide the
+    random draws of places and texts.
     """
     body = file.code.rstrip("\n")
     count = body.count("\n") + 1

@@ -1,8 +1,9 @@
-"""Programs with a specification, in which faults are made (Fault Localizability, section IV-A).
+"""Programs with a specification, in which faults are made (Fault Localizability,
+section IV-A).
 
-Available offline: functions, classes and modules of the packages that the lock file pins, with
-their docstrings, and the kit's own Java programs. The paper's two data sets are read if they are at
-hand.
+Two sources are available offline: functions, classes and modules of the packages that
+the lock file pins, with their docstrings, and the kit's own Java programs. The paper's
+two data sets are read if they are at hand.
 """
 
 import ast
@@ -30,31 +31,34 @@ from codestress.types import Language
 Source = Literal["installed", "java", "alpaca", "codesearchnet"]
 
 Selection = Literal["kit", "artifact", "drifted"]
-"""Selection of programs: `kit`, the programs that pass the kit's filters; `artifact`, all of the
-paper's public artifact, unchanged; `drifted`, the kit's programs, with labels (numbers of faulty
-lines) from before the programs were formatted anew, as in the artifact."""
+"""Selection of programs.
+
+`kit`: the programs that pass the kit's filters. `artifact`: all programs of the paper's
+public artifact, unchanged. `drifted`: the kit's programs, with labels (numbers of
+faulty lines) from before the programs were formatted anew, as in the artifact.
+"""
 ARTIFACT: tuple[Source, ...] = ("alpaca", "codesearchnet")
 """Sources in the paper's public artifact."""
 
 
 @dataclass(frozen=True)
 class CorrectProgram:
-    """A program without a fault, with its specification, from one of the kit's sources of
-    programs."""
+    """A program without a fault, with its specification."""
 
     id: str
     code: str
-    """Text of the program: lines end in a line feed, the last line in nothing."""
+    """Text of the program; lines end in a line feed, except the last line, which has no
+    line end."""
     specification: str
     language: Language
     runs: tuple[tuple[str, ...], ...] = ()
     """Arguments of `main` for test runs, a tuple for each run."""
     relevance: int | None = None
-    """Human rating of the fit of specification and program, 0 to 3 (CodeSearchNet); None without a
-    rating."""
+    """Human rating of how well specification and program fit, 0 to 3 (CodeSearchNet);
+    None without a rating."""
     refused: str = ""
-    """Reason for which the kit's filters reject the program, set where all programs of a source are
-    wanted; else empty."""
+    """Reason why the kit's filters reject the program, set if all programs of a source
+    are wanted; else empty."""
 
     @property
     def lines(self) -> int:
@@ -63,9 +67,11 @@ class CorrectProgram:
 
 @dataclass(frozen=True)
 class ProgramSet:
-    """Programs of a source (a key of `READERS`) that a selection keeps, and the number of programs
-    that the filters reject, by reason (with the selection `artifact` these are kept all the
-    same)."""
+    """Programs of a source (a key of `READERS`) that a selection keeps.
+
+    `dropped` has the number of programs that the filters reject, by reason. With the
+    selection `artifact`, these programs are kept all the same.
+    """
 
     programs: list[CorrectProgram]
     dropped: Counter[str]
@@ -77,12 +83,13 @@ class ProgramSet:
 def program_set(
     source: Source, min_lines: int, max_lines: int, selection: Selection = "kit"
 ) -> ProgramSet:
-    """Returns the programs of `source` (such as `installed` or `alpaca`) that pass the kit's
-    filters: `min_lines` to `max_lines` lines (0: no limit), a specification, no parse error, each
-    text once. With `selection` = `artifact`, the artifact's programs that fail a filter are kept
-    too, with the reason in their `refused`.
+    """Return the programs of `source` (such as `installed` or `alpaca`) that pass the
+    kit's filters.
 
-    Raises `DataError` with the remedy if a data set is not at hand.
+    The filters: `min_lines` to `max_lines` lines (0: no limit), a specification, no
+    parse error, each text once. With `selection` = `artifact`, the artifact's programs
+    that fail a filter are kept too, with the reason in their `refused`. Raises
+    `DataError` with the remedy if a data set is not at hand.
     """
     judged = list(_judged(source, min_lines, max_lines, selection))
     programs = []
@@ -102,8 +109,11 @@ def first_programs(
     count: int,
     selection: Selection = "kit",
 ) -> list[CorrectProgram]:
-    """Returns a list of the first `count` programs (0: all) that `program_set` keeps of `source`
-    with the same filters; no further program is read. Raises `DataError` as `program_set` does."""
+    """Return the first `count` programs (0: all) that `program_set` keeps of `source`
+    with the same filters.
+
+    No further program is read. Raises `DataError` as `program_set` does.
+    """
     judged = _judged(source, min_lines, max_lines, selection)
     programs = (program for program, kept in judged if kept)
     return list(itertools.islice(programs, count or None))
@@ -112,8 +122,11 @@ def first_programs(
 def _judged(
     source: Source, min_lines: int, max_lines: int, selection: Selection
 ) -> Iterator[tuple[CorrectProgram, bool]]:
-    """Yields all programs of `source`, with the reason for which the kit's filters reject them (if
-    they do), and whether `selection` keeps them."""
+    """Yield all programs of `source`, each with whether `selection` keeps it.
+
+    A program's `refused` is the reason why the kit's filters reject it, empty if they
+    keep it.
+    """
     whole = selection == "artifact" and source in ARTIFACT
     codes = set[str]()
     for program in READERS[source]():
@@ -126,9 +139,12 @@ def _judged(
 
 
 def rejection(program: CorrectProgram, min_lines: int, max_lines: int) -> str:
-    """Returns the reason for which the kit's filters reject `program`: no specification, fewer than
-    `min_lines` or more than `max_lines` lines (0: no limit), or a parse error; empty if they keep
-    it."""
+    """Return the reason why the kit's filters reject `program`; empty if they keep the
+    program.
+
+    Reasons are no specification, fewer than `min_lines` or more than `max_lines` lines
+    (0: no limit), and a parse error.
+    """
     if not program.specification.strip():
         return "no specification"
     if program.lines < min_lines:
@@ -139,14 +155,14 @@ def rejection(program: CorrectProgram, min_lines: int, max_lines: int) -> str:
 
 
 def parses(code: str, language: Language) -> bool:
-    """Whether the program `code` parses: with Python's own compiler or, in another `language`, with
-    tree-sitter."""
+    """Return whether the program `code` parses: with Python's own compiler or, in
+    another `language`, with tree-sitter."""
     return not parse_fault(code, language)
 
 
 def parse_fault(code: str, language: Language) -> str:
-    """Reason, with the line where it is known, why the program `code` does not parse; empty where
-    it does (see `parses`)."""
+    """Return the reason why the program `code` does not parse, with the line if it is
+    known; empty if the program parses (see `parses`)."""
     if language != "python":
         tree = parser(language).parse(code.encode("utf-8", "surrogatepass"))
         fault = syntax_fault(tree.root_node)
@@ -162,24 +178,32 @@ def parse_fault(code: str, language: Language) -> str:
 
 @cache
 def _silent() -> dict[str, list[list[str | int]]]:
-    """Faults that no test run of the kit's Java programs shows, by program id: each the fault's
-    kind, the offset of the edit and the text put there. bench/silent.py, which runs all faults,
-    writes the file that is read."""
+    """Return the faults that no test run of the kit's Java programs shows, in a dict by
+    program id.
+
+    Each fault has its kind, the offset of the edit and the inserted text.
+    bench/silent.py, which runs all faults, writes the file that is read.
+    """
     return dict(json.loads((files(__package__) / "silent.json").read_text("utf-8")))
 
 
 def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
-    """Whether `program` is one of the kit's own Java programs and none of its test runs shows the
-    fault that the edit `site` makes; False for all other programs. Such a fault may change nothing
-    and is not asked about: section IV-B of Fault Localizability asks for faults, not for
-    changes."""
+    """Return whether `program` is one of the kit's own Java programs and none of its
+    test runs shows the fault that the edit `site` makes.
+
+    Such a fault may change nothing and is not asked about: section IV-B of Fault
+    Localizability asks for faults, not for changes.
+    """
     silent = _silent().get(program.id, [])
     return [site.kind, site.start, site.text] in silent
 
 
 def normalised(code: str) -> str:
-    """Returns the program `code` with line feeds as line ends, spaces for form feeds, no byte-order
-    mark and no line end at its end, so that every tool counts the same lines."""
+    """Return the program `code` in a form in which every tool counts the same lines.
+
+    Line ends are line feeds, form feeds become spaces, and a byte-order mark and line
+    ends at the end are removed.
+    """
     code = re.sub(r"\r\n?", "\n", code.removeprefix("\ufeff"))
     return code.replace("\f", " ").rstrip("\n")
 
@@ -188,9 +212,12 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def _installed() -> Iterator[CorrectProgram]:
-    """Yields the programs of the source `installed`: top-level functions and classes of the modules
-    of Python packages, and whole modules, with their docstrings as specifications. In each round
-    every package gives one module."""
+    """Yield the programs of the source `installed`, with their docstrings as
+    specifications.
+
+    They are top-level functions and classes of the modules of Python packages, and
+    whole modules. In each round every package gives one module.
+    """
     packages = [installed_modules(package).items() for package in PACKAGES]
     for turn in itertools.zip_longest(*packages):
         for name, text in filter(None, turn):
@@ -207,8 +234,12 @@ def _installed() -> Iterator[CorrectProgram]:
 
 
 def _purpose(node: Definition | ast.Module) -> str:
-    """Beginning of the docstring of `node` in one line: as many whole paragraphs as fit in 600
-    characters, at least the first, which is cut at 900; empty without a docstring."""
+    """Return the beginning of the docstring of `node` in one line; empty without a
+    docstring.
+
+    The beginning has as many whole paragraphs as fit in 600 characters, and at least
+    the first, which is cut at 900 characters.
+    """
     parts: list[str] = []
     for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
         if parts and sum(map(len, parts)) + len(paragraph) > 600:
@@ -219,7 +250,7 @@ def _purpose(node: Definition | ast.Module) -> str:
 
 @cache
 def _java() -> list[CorrectProgram]:
-    """Returns the kit's own Java programs."""
+    """Return the kit's own Java programs."""
     folder = files(__package__) / "java"
     entries = json.loads((folder / "specs.json").read_text("utf-8"))
     programs = []
@@ -232,15 +263,18 @@ def _java() -> list[CorrectProgram]:
 
 
 def packed_rows(name: str) -> Iterator[dict[str, Any]]:
-    """Yields the rows of the file `name`, a gzipped JSON Lines file of the paper's public artifact,
-    as dictionaries. Raises `DataError` if the data set is not at hand."""
+    """Yield the rows of the file `name`, a gzipped JSON Lines file of the paper's
+    public artifact, as dicts.
+
+    Raises `DataError` if the data set is not at hand.
+    """
     path = data_file("llmcodeimpact", f"llmcodeimpact/{name}")
     with gzip.open(path, "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 
 def _published(language: Language) -> Iterator[CorrectProgram]:
-    """Yields the programs in `language` of the paper's public artifact."""
+    """Yield the programs in `language` of the paper's public artifact."""
     for row in packed_rows(f"{language}_seed_programs.jsonl.gz"):
         relevance = max(row.get("csn_relevance") or [], default=None)
         code = normalised(row["code"])
@@ -255,4 +289,4 @@ READERS: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
     "alpaca": partial(_published, "python"),
     "codesearchnet": partial(_published, "java"),
 }
-"""Readers of all programs of a source."""
+"""Dict from a source to the reader of all its programs."""

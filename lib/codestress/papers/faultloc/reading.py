@@ -1,8 +1,9 @@
-"""Simulated reader's search for a fault: the look of lines decides, never knowledge of the answer
-(Fault Localizability).
+"""Simulated reader's search for a fault: the look of lines decides, never knowledge of
+the answer (Fault Localizability).
 
-Each kept line of the program gets a suspicion from its text. A comment that speaks of a fault draws
-suspicion to the line below. The named line is drawn in proportion to suspicion.
+Each program line that the reader kept gets a suspicion (a weight) from its text. A
+comment that speaks of a fault adds suspicion to the line below. The named line is drawn
+in proportion to suspicion.
 """
 
 import json
@@ -25,15 +26,18 @@ BASE = 0.02
 ALARM = re.compile("|".join(TABLE["alarming"]), re.IGNORECASE)
 """Pattern of words that speak of a fault."""
 ALARMED = 6.0
-"""Suspicion added to a line below a comment that speaks of a fault, for a reader that believes
-comments entirely."""
+"""Suspicion added to a line below a comment that speaks of a fault, for a reader that
+fully believes comments."""
 
 
 def localize_fault(reading: Reading, _prefill: str) -> str | None:
-    """Returns a simulated reader's answer to the question for a line number, in JSON (for the style
-    `reasoning` behind a thought): a program line that the reader has kept (not missed) in
-    `reading`, drawn in proportion to suspicion; line 1 if none was kept. None for any other
-    question."""
+    """Return a simulated reader's answer, in JSON, to the question for a line number;
+    None for any other question.
+
+    The answer is a program line that the reader has kept (not missed) in `reading`,
+    drawn in proportion to suspicion; line 1 if none was kept. For readers of the style
+    `reasoning`, a thought stands before the answer.
+    """
     if '"line_number"' not in reading.question:
         return None
     lines = _program(reading)
@@ -49,10 +53,13 @@ def localize_fault(reading: Reading, _prefill: str) -> str | None:
 
 
 def point_at_fault(reading: Reading, _prefill: str) -> str | None:
-    """Returns a simulated reader's answer in prose to the printed prompt of section II of Fault
-    Localizability: a line that it has kept (not missed) in `reading` below the question `ASKED`,
-    drawn in proportion to suspicion; without one, a sentence that it sees no program. None if
-    `ASKED` was not kept."""
+    """Return a simulated reader's answer in prose to the printed prompt of section II
+    of Fault Localizability.
+
+    The answer is a line that the reader has kept (not missed) in `reading` below the
+    question `ASKED`, drawn in proportion to suspicion. If no such line was kept, the
+    answer says that the reader sees no program. Return None if `ASKED` was not kept.
+    """
     kept = _kept(reading)
     asked = [line for line, text in kept if ASKED in text]
     if not asked:
@@ -70,12 +77,12 @@ def point_at_fault(reading: Reading, _prefill: str) -> str | None:
 
 
 ASKED = "Can you identify the specific line of code responsible for the error?"
-"""Sentence by which a reader knows the printed prompt of section II."""
+"""Sentence by which a reader recognises the printed prompt of section II."""
 
 
 def _thoughtful(reading: Reading, text: str, answer: str) -> str:
-    """Returns `answer`, for a reader of the style `reasoning` with a thought before it, which says
-    that the program line `text` looks wrong."""
+    """Return `answer`, for a reader of the style `reasoning` with a thought before it:
+    the program line `text` looks wrong."""
     if reading.reader.style == "reasoning":
         return (
             f"<think>\nThe line `{text.strip()}` looks wrong to me.\n</think>\n{answer}"
@@ -84,9 +91,12 @@ def _thoughtful(reading: Reading, text: str, answer: str) -> str:
 
 
 def _suspect(reading: Reading, lines: list[Line]) -> Line:
-    """Draws one of `lines`, pairs of number and text, in proportion to suspicion (`seen_as`, and
-    more below a comment that speaks of a fault if the reader believes comments), and returns the
-    pair."""
+    """Draw one of `lines` in proportion to suspicion, and return its pair of number and
+    text.
+
+    The suspicion is that of `seen_as`; below a comment that speaks of a fault, it is
+    higher if the reader believes comments.
+    """
     weights = []
     alarmed = False
     for _, text in lines:
@@ -102,9 +112,11 @@ def _suspect(reading: Reading, lines: list[Line]) -> Line:
 
 @lru_cache(maxsize=50_000)
 def seen_as(text: str) -> tuple[float, bool]:
-    """Returns the suspicion of the line `text` (0 for a comment), and whether the line is a comment
-    that speaks of a fault. Results are cached, since the same lines come again in every mutation of
-    a program."""
+    """Return the suspicion of the line `text` (0 for a comment), and whether the line
+    is a comment that speaks of a fault.
+
+    Results are cached, since the same lines come again in every mutation of a program.
+    """
     code = re.sub(r"^\d+: ", "", text)
     if comment := re.match(r"\s*(?:#|//)(.*)", code):
         return 0.0, bool(ALARM.search(comment[1]))
@@ -113,9 +125,12 @@ def seen_as(text: str) -> tuple[float, bool]:
 
 
 def _program(reading: Reading) -> list[Line]:
-    """Returns the program lines that the reader has kept in `reading`, as pairs of number and text.
-    Line 1 stands below the first kept code fence; without a kept fence, line 0 stands two lines
-    below the first kept line. Empty if no program line was kept."""
+    """Return the program lines that the reader has kept in `reading`, as pairs of
+    number and text.
+
+    Line 1 stands below the first kept code fence; without a kept fence, line 0 stands
+    two lines below the first kept line. The list is empty if no program line was kept.
+    """
     kept = _kept(reading)
     if not kept:
         return []
@@ -130,7 +145,7 @@ def _program(reading: Reading) -> list[Line]:
 
 
 def _kept(reading: Reading) -> list[Line]:
-    """Returns the kept segments of `reading`, each with its line."""
+    """Return the kept segments of `reading`, each with its line."""
     texts = [text for _, text in reading.kept]
     return list(zip(reading.lines, texts, strict=True))
 

@@ -1,9 +1,9 @@
-"""Scoring rules for answers that name a faulty line: JSON such as `{"line_number": 12, "line":
-"…"}` (Fault Localizability, section IV-B), or prose, since the paper's printed prompt asks for no
-form (section II).
+"""Scoring rules for answers that name a faulty line.
 
-The rule `strict` accepts the labelled line only; `reference` accepts lines within two of the label,
-as the public artifact does.
+Answers are JSON such as `{"line_number": 12, "line": "…"}` (Fault Localizability,
+section IV-B), or prose, since the paper's printed prompt does not ask for a form
+(section II). The rule `strict` accepts the labelled line only; `reference` accepts
+lines within two of the label, as the public artifact does.
 """
 
 import re
@@ -14,20 +14,23 @@ from codestress.scoring.judging import missed, unanswered, unread
 from codestress.types import Outcome, Response, Score
 
 TOLERANCES = {"strict": 0, "reference": 2, "changed": 0, "changed_reference": 2}
-"""Accepted distance from the line that counts as faulty, in lines, by scoring rule. The artifact accepts 2; the paper
-says only that numbers are compared."""
+"""Dict from a scoring rule to the accepted distance, in lines, from the line that
+counts as faulty.
+
+The artifact accepts 2; the paper says only that numbers are compared.
+"""
 
 
 def score_location(
     response: Response, label: int, code: str, tolerance: int, *, prose: bool = False
 ) -> Score:
-    """Returns the score of `response` in JSON: correct if its line_number is a line of `code` at
-    most `tolerance` lines from `label`, else incorrect; unparsable without such JSON (truncated if
-    it was cut off, only reasoning if it is empty or all thoughts). With `prose`, the response is
-    free text, and the line is the one that it names (`line_in_prose`). A refused response is
-    refused.
+    """Return the score of `response`: correct if it names a line of `code` at most
+    `tolerance` lines from `label`, else incorrect.
 
-    The score's detail gives the named line.
+    The response is JSON with the number in line_number. With `prose`, it is free text,
+    and the line is that of `line_in_prose`. A response that names no line is
+    unparsable, truncated if it was cut off, and only reasoning if it is empty or all
+    thoughts. A refused response is refused. The score's detail gives the named line.
     """
     if score := unanswered(response):
         return score
@@ -51,21 +54,27 @@ NAMED = "line "
 
 
 def named_in(detail: str) -> int | None:
-    """Returns the line that `detail`, of a score made by `score_location`, says was named; None
-    without one."""
+    """Return the line that a score's detail, made by `score_location`, says was named;
+    None if it names none."""
     number = detail.removeprefix(NAMED)
     return int(number) if number.isdecimal() else None
 
 
 RULES = ("row", "column", "diagonal")
-"""Lines of a chessboard that no two queens may share; the specification of N-Queens (section II of
-Fault Localizability) names all three, and so must an answer."""
+"""Lines of a chessboard that no two queens may share.
+
+The specification of N-Queens (section II of Fault Localizability) names all three, and
+so must an answer.
+"""
 
 
 def score_specification(response: Response) -> Score:
-    """Returns the score of `response`, on the specification of N-Queens: correct if it names rows,
-    columns and diagonals, else incorrect (truncated if it was cut off, only reasoning if it is
-    empty or all thoughts). A refused response is refused. The detail has the absent words."""
+    """Return the score of `response`, on the specification of N-Queens: correct if it
+    names rows, columns and diagonals, else incorrect.
+
+    It is truncated instead if it was cut off, and only reasoning if it is empty or all
+    thoughts. A refused response is refused. The detail has the missing words.
+    """
     if score := unanswered(response):
         return score
     text = without_thoughts(response.text).lower()
@@ -79,19 +88,19 @@ NUMBERED = re.compile(
     r"\blines?[ *_]*(?:number|no\.|#)?[ *_]*:?[ *_`]*(\d{1,5})\b", re.I
 )
 TOLD_NUMBER = re.compile(r"^\s*(?:[>*-]\s+)?(?:\d+\s*[:|.)]?\s)?")
-"""Pattern of a line number or list mark that an answer may put before a line it quotes."""
+"""Pattern of a line number or list mark that an answer may put before a quoted line."""
 STATEMENT = 2
-"""Largest number of program lines in a passage that still names its first line: a statement may
-take two lines."""
+"""Largest number of program lines in a passage that still names its first line, since a
+statement may take two lines."""
 
 
 def line_in_prose(text: str, code: str) -> int | None:
-    """Returns the number of the line of the program `code` that the free text `text` names; None if
-    the text singles out no line.
+    """Return the number of the line of the program `code` that the free text `text`
+    names; None if it names no single line.
 
-    Two rules apply in turn: a quoted line decides, then a stated line number. A quoted line may
-    differ from the program's line in white space; the program's comment lines never count. A stated
-    number may be no line of the program.
+    Two rules apply in turn: a quoted line decides, then a stated line number. A quoted
+    line may differ from the program's line in white space; the program's comment lines
+    never count. A stated number may be beyond the lines of the program.
     """
     places: dict[str, list[int]] = {}
     for number, line in enumerate(code.split("\n"), start=1):
@@ -111,8 +120,8 @@ FENCE = re.compile(r"^[^\S\n]*```[^`\n]*$", re.M)
 
 
 def _passages(text: str) -> Iterator[list[str]]:
-    """Yields the lines of each passage of `text` in order: a block of fenced code, a piece of
-    inline code, or a line without code."""
+    """Yield the lines of each passage of `text` in order: a block of fenced code, a
+    piece of inline code, or a line without code."""
     for number, part in enumerate(FENCE.split(text)):
         lines = part.split("\n")
         if number % 2:
@@ -124,15 +133,18 @@ def _passages(text: str) -> Iterator[list[str]]:
 
 
 def _plain(line: str) -> str:
-    """Returns the text `line` with single spaces for white space, and none around it."""
+    """Return the text `line` with single spaces for white space, and none at its ends."""
     return " ".join(line.split())
 
 
 def _singled_out(quoted: list[str], places: Mapping[str, list[int]]) -> int | None:
-    """Returns the number of the program line that the quoted lines `quoted` single out, or None: of
-    the lines that stand only once in the program the first or, if over `STATEMENT` program lines
-    are quoted, the first with a comment behind its code. `places`: the program's line numbers by
-    text."""
+    """Return the number of the program line that the lines `quoted` single out; None if
+    they single out none.
+
+    `places` is a dict from the text of a program line to its line numbers. Only lines
+    that stand once in the program count. If at most `STATEMENT` program lines are
+    quoted, the first decides; if more are, the first with a comment after its code.
+    """
     commented = []
     for line in quoted:
         if "#" in line:

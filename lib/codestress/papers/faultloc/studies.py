@@ -1,8 +1,8 @@
-"""Studies of Fault Localizability: does a model that localized a fault still localize it after
-neutral mutations?
+"""Studies of Fault Localizability: does a model that localized a fault localize it
+again after neutral mutations?
 
-The same run asks about each localized task again, under mutations that are proved to leave the
-meaning as it is.
+To localize a fault is to name the faulty line. The same run asks about each localized
+task again, under mutations that are proved to keep the program's meaning.
 """
 
 import math
@@ -49,14 +49,14 @@ from .scoring import TOLERANCES, score_location
 from .tasks import Programs, Task, mutations_of, tasks_of
 
 Factors = dict[str, Scalar]
-"""Factors of a trial by name."""
+"""Dict from the name of a trial's factor to its value."""
 ATTEMPTS = 4
 """Number of draws of a mutation's place before the mutation is given up."""
 
 
 class ProgramsFigure(Programs):
-    """Parameters of the figure of the programs themselves: lengths (the paper's Figure 5) or
-    statistics (Table IV)."""
+    """Parameters of the figure of the programs themselves: their lengths (the paper's
+    Figure 5) or statistics (Table IV)."""
 
     show: Literal["sizes", "statistics"] = Field(
         "sizes", description="sizes: how long they are; statistics: the table"
@@ -64,8 +64,8 @@ class ProgramsFigure(Programs):
 
 
 class Mutations(Programs):
-    """Parameters of the misleading comments that mutations insert: what they say, and where they go
-    (section IV-C of Fault Localizability)."""
+    """Parameters of the misleading comments that mutations insert: what the comments
+    say, and at which places (section IV-C of Fault Localizability)."""
 
     comments: Put = Field(
         "replace",
@@ -77,8 +77,11 @@ class Mutations(Programs):
 
 
 def conditions(given: Mutations, language: Language) -> Iterator[Factors]:
-    """Yields the factors spm, strength and said (what comments say) of every mutation of a task
-    in `language` at every strength."""
+    """Yield the factors spm, strength and said of every mutation of a task in
+    `language`, at every strength.
+
+    `said` is what misleading comments say; empty for mutations without comments.
+    """
     for spm in mutations_of(given, language):
         for said in given.said if "comments" in spm else [""]:
             for strength in given.strengths:
@@ -88,9 +91,11 @@ def conditions(given: Mutations, language: Language) -> Iterator[Factors]:
 def mutated(
     given: Mutations, task: Task, factors: Mapping[str, Any], text: str | None = None
 ) -> FaultyProgram | str:
-    """Returns the program of `task` under the mutation or control that `factors` name, with the
-    texts to insert that the model's response `text` has, or without one the kit's; or, as text,
-    why no mutation is possible."""
+    """Return the program of `task` under the mutation or control that `factors` name.
+
+    The texts to insert are those in the model's response `text`, or the kit's own if
+    `text` is None. Return a text with the reason if no mutation is possible.
+    """
     language = task.correct.language
     said: Said = factors["said"] or "describes"
     content = bank(language, said, given.comments)
@@ -101,8 +106,8 @@ def mutated(
 
 
 class Localization(Mutations, Naming):
-    """Parameters of the questions for faulty lines, before and after mutations (sections IV and V
-    of Fault Localizability)."""
+    """Parameters of the questions for faulty lines, before and after mutations
+    (sections IV and V of Fault Localizability)."""
 
     PARTS = ("controls",)
 
@@ -115,12 +120,13 @@ class Localization(Mutations, Naming):
     numbered: bool = Field(False, description="lines are shown with their numbers")
 
     def trials(self) -> Iterator[Trial]:
-        """Yields the trials that ask for the faulty line of every task: unmutated, under `controls`
-        (no change, or a blank line), and under every mutation at every strength.
+        """Yield the trials that ask for the faulty line of every task: unmutated, under
+        `controls`, and under every mutation at every strength.
 
-        A trial with a mutation or control begins with the question about the unmutated task, which
-        is asked once for all trials. The next question follows only if the model named exactly the
-        faulty line. Otherwise, or if no neutral mutation can be made, the trial is skipped and
+        A control is no change, or a blank line. A trial with a mutation or control
+        begins with the question about the unmutated task, which is asked once for all
+        trials. The next question follows only if the model named exactly the faulty
+        line. Otherwise, or if no neutral mutation can be made, the trial is skipped and
         counted.
         """
         plain: list[Factors] = [{"spm": "none", "strength": 0, "said": ""}]
@@ -140,17 +146,21 @@ class Localization(Mutations, Naming):
                     yield Trial(name, factors, self.seed)
 
     def task(self, trial: Trial) -> Task:
-        """Returns the task that `trial` is about."""
+        """Return the task that `trial` is about."""
         return tasks_of(self, trial.factors["source"])[trial.problem]  # type: ignore[arg-type]
 
     def render(self, trial: Trial) -> Prompt:
-        """Returns the question about the unmutated task."""
+        """Return the question about the unmutated task."""
         task = self.task(trial)
         return self.question(task, task.program.code)
 
     def question(self, task: Task, code: str) -> Prompt:
-        """Returns the prompt that asks for the faulty line of `code`, a faulty version of `task`:
-        the question of section II of Fault Localizability, to be answered in JSON."""
+        """Return the prompt that asks for the faulty line of `code`, a faulty version
+        of `task`.
+
+        It is the question of section II of Fault Localizability, to be answered in
+        JSON.
+        """
         program = task.correct
         values = {"fence": program.language, "specification": program.specification}
         values["code"] = code
@@ -162,8 +172,11 @@ class Localization(Mutations, Naming):
         return self.prompt(filled("localize", values))
 
     def steps(self, trial: Trial) -> int:
-        """Returns the number of requests of `trial` if it is not skipped: 1 for an unmutated task,
-        else 2, or 3 if the model writes the texts that the mutation inserts."""
+        """Return the number of requests of `trial` if the trial is not skipped.
+
+        The number is 1 for an unmutated task, else 2, or 3 if the model writes the
+        texts that the mutation inserts.
+        """
         if trial.factors["spm"] == "none":
             return 1
         parts = str(trial.factors["spm"]).split("+")
@@ -172,10 +185,14 @@ class Localization(Mutations, Naming):
     def stage(
         self, trial: Trial, responses: tuple[Response, ...]
     ) -> Prompt | FaultyProgram | str:
-        """Returns the next question of `trial` after `responses`: for the texts to insert, if the
-        model writes them, then for the faulty line of the mutated program. After the last one, the
-        faulty program that it is about; or, as text, why the trial is skipped: the fault was not
-        localized before, or no neutral mutation can be made."""
+        """Return the next question of `trial` after `responses`, or its end.
+
+        The questions are for the texts to insert, if the model writes them, then for
+        the faulty line of the mutated program. After the last response, return the
+        faulty program that this response is about. If the trial is skipped, return the
+        reason as text: the fault was not localized before, or no neutral mutation can
+        be made.
+        """
         task = self.task(trial)
         left = self.steps(trial) - len(responses)
         if trial.factors["spm"] == "none":
@@ -192,7 +209,7 @@ class Localization(Mutations, Naming):
         return replace(self.question(task, program.code), repetition=repetition)
 
     def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-        """Returns the next question of `trial` (see `stage`); None after the last one."""
+        """Return the next question of `trial` (see `stage`); None if there is none."""
         stage = self.stage(trial, responses)
         return stage if isinstance(stage, Prompt) else None
 
@@ -205,8 +222,8 @@ class Localization(Mutations, Naming):
 
 @lru_cache(maxsize=20_000)
 def _localized(task: Task, response: Response) -> bool:
-    """Whether `response` names exactly the faulty line of `task`; computed once for each
-    response."""
+    """Return whether `response` names exactly the faulty line of `task`; cached for
+    each response."""
     program = task.program
     return score_location(response, program.line, program.code, 0).value == 1
 
@@ -221,10 +238,13 @@ def drawn_mutation(
     content: Content,
     seed: int,
 ) -> FaultyProgram | str:
-    """Returns `program`, in `language`, under the neutral mutation or control `spm` in a randomly
-    drawn quarter, with the new number of its faulty line; or, as text, why `ATTEMPTS` draws made
-    none. `times` is the number of applications, `content` has the texts to insert; `seed` and
-    `name` decide the draws."""
+    """Return `program`, in `language`, under the neutral mutation or control `spm` in a
+    randomly drawn quarter.
+
+    The result has the new number of its faulty line. Return a text with the reason if
+    none of `ATTEMPTS` draws gives a neutral mutation. `times` is the number of
+    applications; `content` has the texts to insert; `seed` and `name` decide the draws.
+    """
     for attempt in range(ATTEMPTS):
         draw = Draw(rng(seed, "mutate", name, spm, times, attempt))
         quarter = draw.integer(0, 3)
@@ -244,9 +264,12 @@ def drawn_mutation(
 
 
 def read_content(text: str, said: Said = "describes", put: Put = "replace") -> Content:
-    """Returns the `Content` (texts to insert) that a model wrote for mutations: the lists comments,
-    names and dead_code in the last JSON object of its response `text`, empty where missing. `said`
-    and `put` (what comments say and where they go) are stored with it."""
+    """Return the `Content` (texts to insert) that a model wrote in its response `text`.
+
+    The texts are the lists comments, names and dead_code in the last JSON object; a
+    missing list is empty. `said` and `put` (what comments say and at which places) are
+    stored with them.
+    """
     lists = text_lists(without_thoughts(text), WRITTEN)
     comments, words, dead_code = (
         tuple(item.strip("\n") for item in lists.get(name, ())) for name in WRITTEN
@@ -259,9 +282,12 @@ WRITTEN = ("comments", "names", "dead_code")
 
 
 def content_question(task: Task, trial: Trial) -> str:
-    """Returns the question to the model under test for the texts that the mutation of `trial`
-    inserts into the program of `task`: two comments, names or pieces of dead code for each
-    application (section IV-C of Fault Localizability)."""
+    """Return the question to the model under test for the texts that the mutation of
+    `trial` inserts into the program of `task`.
+
+    It asks for two comments, names or pieces of dead code for each application (section
+    IV-C of Fault Localizability).
+    """
     pieces = 2 * int(trial.factors["strength"] or 1)
     wanted = []
     form = []
@@ -281,8 +307,8 @@ def content_question(task: Task, trial: Trial) -> str:
 
 
 class LocalizationFigure(Localization, Interval):
-    """Parameters of the figures of section V of Fault Localizability, which share their questions;
-    its `show` chooses the figure."""
+    """Parameters of the figures of section V of Fault Localizability, which share their
+    questions; `show` chooses the figure."""
 
     show: Literal[
         "faults", "quarters", "categories", "versions", "spms", "models", "strengths"
@@ -290,8 +316,12 @@ class LocalizationFigure(Localization, Interval):
 
 
 class Relabel(Localization, Interval):
-    """Parameters of the comparison that scores answers about unmutated tasks by their labels and by
-    the lines that differ from the correct programs."""
+    """Parameters of the comparison of two ways to score answers about unmutated tasks:
+    by labels, and by changed lines.
+
+    A label is the number of the line that is said to be faulty; a changed line is one
+    that differs from the correct program.
+    """
 
     FILES = {"answers": ("",)}
 
@@ -303,18 +333,25 @@ class Relabel(Localization, Interval):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The rules by the label, then by the line that differs from the correct program: `changed`
-        and, within two lines of it, `changed_reference`."""
+        """Scoring rules: two by the label, then two by the line that differs from the
+        correct program.
+
+        The latter are `changed` and, within two lines of that line,
+        `changed_reference`.
+        """
         return tuple(TOLERANCES)
 
     def trials(self) -> Iterator[Trial]:
-        """Yields the trials of `every_trial`; none if `answers` names a file, from which the
-        answers are read instead."""
+        """Yield the trials of `every_trial`; none if `answers` names a file, from which
+        the answers are read instead."""
         return iter(()) if self.answers else self.every_trial()
 
     def every_trial(self) -> Iterator[Trial]:
-        """Yields the trials that ask about unmutated tasks. The factor `changed_quarter` is the
-        quarter, 1 to 4, of the line that differs from the correct program, or None."""
+        """Yield the trials that ask about unmutated tasks.
+
+        The factor `changed_quarter` is the quarter, 1 to 4, of the line that differs
+        from the correct program; None if no line differs.
+        """
         for trial in super().trials():
             task = self.task(trial)
             lines = task.program.lines
@@ -322,7 +359,8 @@ class Relabel(Localization, Interval):
             yield replace(trial, factors={**trial.factors, "changed_quarter": quarter})
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
-        """Returns the score by the label or by the changed line (incorrect if no line differs)."""
+        """Return the score by the label or by the changed line (incorrect if no line
+        differs)."""
         task = self.task(trial)
         tolerance = TOLERANCES[rule]
         line = task.changed if rule.startswith("changed") else task.program.line
@@ -335,8 +373,8 @@ class Relabel(Localization, Interval):
 
 
 class Audit(Facts):
-    """Parameters of the audit, which compares the public tasks' labels with the lines that really
-    changed; no model is asked."""
+    """Parameters of the audit, which compares the labels of the public tasks with the
+    lines that really changed; no model is asked."""
 
     tasks: Literal["public", "counted"] = Field(
         "public",
@@ -357,4 +395,5 @@ STUDIES = {
     "relabel": Relabel,
     "audit": Audit,
 }
-"""Studies that params/faultloc/*.yaml may name as `study: faultloc.NAME`."""
+"""Dict from a study's name, which params/faultloc/*.yaml gives as `study:
+faultloc.NAME`, to the study."""

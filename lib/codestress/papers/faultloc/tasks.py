@@ -1,7 +1,7 @@
 """Tasks of Fault Localizability: programs with one fault each, and its label.
 
-Faults are edits of one line, so their labels (the faulty lines' numbers) are exact; the paper's
-public artifact has tasks and labels of its own.
+The label is the number of the faulty line. Faults are edits of one line, so their
+labels are exact. The paper's public artifact has tasks and labels of its own.
 """
 
 import ast
@@ -36,8 +36,11 @@ Strength = Annotated[int, Field(ge=1, le=8)]
 
 
 class Programs(Seeded):
-    """Parameters of the programs, faults and mutations (section IV of Fault Localizability).
-    Defaults are the paper's where the paper states them."""
+    """Parameters of the programs, faults and mutations (section IV of Fault
+    Localizability).
+
+    Defaults are the paper's values if the paper states them.
+    """
 
     programs: list[Source] = Field(
         ["alpaca", "codesearchnet"],
@@ -74,50 +77,60 @@ class Programs(Seeded):
 
 
 def mutations_of(given: Programs, language: Language) -> list[Spm]:
-    """Returns those names of mutations in `given.spms` that apply to programs in `language`: all,
-    but function shuffling (`functions`) only for Java (Table I)."""
+    """Return the names of mutations in `given.spms` that apply to programs in
+    `language`.
+
+    All of them do, except that function shuffling (`functions`) is for Java only (Table
+    I).
+    """
     return [spm for spm in given.spms if spm != "functions" or language == "java"]
 
 
 @dataclass(frozen=True)
 class Task:
-    """A program with one fault and its label (the faulty line's number): made by the kit, or taken
-    from the paper's public artifact."""
+    """Program with one fault and its label (the faulty line's number), made by the kit
+    or taken from the paper's public artifact."""
 
     id: str
     correct: CorrectProgram
     kind: Kind
     program: FaultyProgram
     refused: str
-    """Reason for which the kit's filters reject the task; empty if the filters keep the task."""
+    """Reason why the kit's filters reject the task; empty if the filters keep the task.
+    """
     changed: int | None
     """First line that differs from the correct program; None if no line differs."""
     site: FaultSite | None = None
-    """Edit that made the fault; None for a task of the artifact or with a drifted label."""
+    """Edit that made the fault; None for a task of the artifact or with a drifted
+    label."""
 
     @property
     def label_is_right(self) -> bool:
-        """Whether the label is the first line that differs from the correct program. For a task
-        that has the edit that made the fault (its `site`), undoing the edit must restore the correct
-        program, byte for byte."""
+        """Whether the label is the first line that differs from the correct program.
+
+        If the task has the edit that made the fault (`site`), undoing the edit must
+        also restore the correct program, byte for byte.
+        """
         if self.site and self.site.undo(self.program.code) != self.correct.code:
             return False
         return self.changed == self.program.line
 
 
 Tasks = dict[str, Task]
-"""Tasks by id."""
+"""Dict from a task's id to the task."""
 
 
 def tasks_of(given: Programs, source: Source) -> Tasks:
-    """Returns the tasks (programs with one fault) of `source` by id: for each program, kind of
-    fault and quarter of the program, up to `given.per_quarter` tasks (0: all; for a source named in
-    `given.per_quarter_of`, the number there), drawn by the seed.
+    """Return the tasks (programs with one fault) of `source`, in a dict by id.
 
-    Left out are faulty programs that do not parse, and faults in the kit's own programs that no
-    test run shows. With `given.selection` = `artifact`, Alpaca's tasks are drawn from the paper's
-    public ones; with `drifted`, Python labels are off as the artifact's are. Raises `DataError` if
-    a data set is not at hand.
+    For each program, kind of fault and quarter of the program, up to
+    `given.per_quarter` tasks (0: all) are drawn with the seed. For a source named in
+    `given.per_quarter_of`, the number there applies. Left out are faulty programs that
+    do not parse, and faults in the kit's own programs that no test run shows.
+
+    With `given.selection` = `artifact`, Alpaca's tasks are drawn from the paper's
+    public ones. With `drifted`, Python labels are off as the artifact's are. Raises
+    `DataError` if a data set is not at hand.
     """
     size = (given.min_lines, given.max_lines, given.n_programs)
     per_quarter = given.per_quarter_of.get(source, given.per_quarter)
@@ -136,7 +149,7 @@ Which = tuple[Source, int, int, int, Selection]
 def _tasks(
     which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
 ) -> Tasks:
-    """Returns the kit's own tasks of a source: see `tasks_of`."""
+    """Return the kit's own tasks of a source: see `tasks_of`."""
     tasks: Tasks = {}
     for program in first_programs(*which):
         places: dict[tuple[Kind, int], list[FaultSite]] = defaultdict(list)
@@ -158,13 +171,15 @@ def _tasks(
 
 
 def _shuffled(items: list[Any], seed: int, *names: str | int) -> list[Any]:
-    """Returns `items` in an order drawn by `seed` and `names`."""
+    """Return `items` in a random order, which `seed` and `names` decide."""
     return [items[index] for index in rng(seed, *names).permutation(len(items))]
 
 
 def _task(program: CorrectProgram, site: FaultSite) -> Task | None:
-    """Returns the task, still without an id, that `site` makes of `program`; None if the faulty
-    program does not parse or no test run shows the fault."""
+    """Return the task, still without an id, that the edit `site` makes of `program`.
+
+    Return None if the faulty program does not parse or no test run shows the fault.
+    """
     code = site.apply(program.code)
     if not parses(code, program.language) or is_silent(program, site):
         return None
@@ -174,8 +189,11 @@ def _task(program: CorrectProgram, site: FaultSite) -> Task | None:
 
 
 def first_change(before: str, after: str) -> int | None:
-    """Returns the number, from 1, of the first line in which the texts `before` and `after` differ
-    (or that one of them lacks); None if the texts are the same."""
+    """Return the number, from 1, of the first line in which the texts `before` and
+    `after` differ; None if they are the same.
+
+    A line that only one of the texts has counts as a difference.
+    """
     pairs = itertools.zip_longest(before.split("\n"), after.split("\n"))
     for number, (was, now) in enumerate(pairs, start=1):
         if was != now:
@@ -184,9 +202,11 @@ def first_change(before: str, after: str) -> int | None:
 
 
 def _drifted(task: Task) -> Task:
-    """Returns `task` with a label that drifts as the artifact's do in Python: it belongs to the
-    text before `ast.unparse` formats the program anew. Labels of misplaced returns stay right,
-    since such a fault is inserted as text."""
+    """Return `task` with a label that drifts as the artifact's do in Python.
+
+    The label belongs to the text before `ast.unparse` formats the program anew. Labels
+    of misplaced returns stay right, since such a fault is inserted as text.
+    """
     if task.correct.language != "python" or task.kind == "MisplacedReturn":
         return task
     before = ast.unparse(ast.parse(task.correct.code))
@@ -200,7 +220,7 @@ def _drifted(task: Task) -> Task:
 def _published_tasks(
     which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
 ) -> Tasks:
-    """Returns the artifact's tasks with programs that `which` selects: see `tasks_of`."""
+    """Return the artifact's tasks with programs that `which` selects: see `tasks_of`."""
     programs = {program.id: program for program in first_programs(*which)}
     places: dict[tuple[str, Kind, int], list[Task]] = defaultdict(list)
     for row in packed_rows("python_buggy_tasks.jsonl.gz"):
@@ -218,13 +238,18 @@ def _published_tasks(
 
 
 RENAMED: dict[str, Kind] = {"BooleanLogic": "IncorrectBooleanLogic"}
-"""The kit's name of a kind of fault, by the artifact's name, where that is another."""
+"""Dict from the artifact's name of a kind of fault to the kit's name, if the names
+differ."""
 
 
 def _published_task(program: CorrectProgram, kind: Kind, row: dict[str, Any]) -> Task:
-    """Returns the task in `row`, a row of the artifact about `program`, with the fault `kind`. The
-    task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number); its `refused`
-    is the first reason for which the kit's filters would reject the task, empty without one."""
+    """Return the task in `row`, a row of the artifact about `program`, with the fault
+    `kind`.
+
+    The task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number).
+    Its `refused` is the first reason why the kit's filters would reject the task; empty
+    if there is none.
+    """
     faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
     changed = row["changed_line"]
     why = ""

@@ -1,2 +1,2 @@
-"""Tables of Fault Localizability's figures, with the paper's own numbers beside the regenerated
-numbers."""
+"""Tables of Fault Localizability's figures, with the paper's own numbers beside the
+regenerated numbers."""

@@ -1,5 +1,5 @@
-"""Tables of Fault Localizability's motivating example (Figures 1 to 3): the line of N-Queens that
-each model names."""
+"""Tables of Fault Localizability's motivating example (Figures 1 to 3): the line of
+N-Queens that each model names."""
 
 import pandas as pd
 
@@ -12,15 +12,18 @@ CONDITIONS = {
     "edited": "Figure 1, with Figure 3's edits",
     "figure 3": "Figure 3",
 }
-"""Versions of N-Queens in words, by question."""
+"""Dict from a question to the version of N-Queens in words."""
 COLUMNS = ["condition", "model", "faulty_line", "named_line", "found", "cell"]
 
 
 def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns a table with a row for each of `answers` (`Results.answers`) about a version of
-    N-Queens; failed requests are left out. Columns: condition (the version, in words), model, faulty_line, named_line
-    (missing if none is named), found (0 or 1, by the scoring rule `rule`), cell (selects this
-    answer)."""
+    """Return a table with a row for each of `answers` (`Results.answers`) about a
+    version of N-Queens.
+
+    Failed requests are left out. Columns: condition (the version, in words), model,
+    faulty_line, named_line (missing if none is named), found (0 or 1, by the scoring
+    rule `rule`), cell (selects this answer).
+    """
     rows = []
     asked = answers.query("question in @CONDITIONS and error == ''")
     for answer in asked.to_dict("records"):
@@ -35,6 +38,7 @@ def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def headline(table: pd.DataFrame) -> str:
-    """Returns a sentence on how often `table` (made by `named_lines`) has the faulty line."""
+    """Return a sentence on how many answers in `table` (made by `named_lines`) name the
+    faulty line."""
     named = table["named_line"].eq(table["faulty_line"]).fillna(False)
     return f"One program: {named.sum()} of {len(named)} answers name its faulty line"

@@ -1,5 +1,5 @@
-"""Tables of Fault Localizability: accuracy by kind of fault, quarter and model (Table II, Figures 9
-to 11)."""
+"""Tables of Fault Localizability: accuracy by kind of fault, quarter and model (Table
+II, Figures 9 to 11)."""
 
 from collections.abc import Sequence
 
@@ -13,16 +13,16 @@ from codestress.types import LANGUAGE_NAMES
 
 ALL_FAULTS = "all faults"
 ALL_MUTATIONS = "all mutations"
-"""Names for all kinds of faults, and for all mutations, together."""
+"""Names for all kinds of faults together, and for all mutations together."""
 QUARTERS = {1: "0-25 %", 2: "25-50 %", 3: "50-75 %", 4: "75-100 %"}
-"""Quarters of a program, in words."""
+"""Dict from a quarter of a program, 1 to 4, to its words."""
 ORACLE = "perfect localizer"
 """Name, in the column model, of the instrument that names the changed line."""
 READINGS = {"strict": "the line itself", "reference": "within two lines"}
-"""Two readings of the word "compared", by which the paper scores answers (section IV-B of Fault
-Localizability), by scoring rule."""
+"""Dict from a scoring rule to its reading of the word "compared", with which the paper
+says how answers are scored (section IV-B of Fault Localizability)."""
 Panels = dict[str, pd.DataFrame]
-"""Tables of the panels of a figure, by their titles."""
+"""Dict from a panel's title to its table."""
 TASK = ["source", "problem"]
 """Columns that identify a task; ids of two sources may be alike."""
 WORDS = {
@@ -37,13 +37,16 @@ WORDS = {
     "blank_line": "a blank line",
     "unchanged": "no change",
 }
-"""Words of charts and titles for faults, mutations and controls."""
+"""Dict from a fault, mutation or control to its words in charts and titles."""
 
 
 def spoken(name: str) -> str:
-    """Returns the words for `name`: those in `WORDS` for a fault, mutation or control (what follows
-    `, ` is kept); for a composition such as `names+dead_code` its parts with spaces for `_` and
-    around +. A name that is neither a composition nor in `WORDS` is returned unchanged."""
+    """Return the words for `name`, a fault, mutation, control or composition.
+
+    For a fault, mutation or control they are those in `WORDS`; text after `, ` is kept.
+    For a composition such as `names+dead_code` they are its parts with spaces for `_`
+    and around +. Any other name is returned unchanged.
+    """
     if "+" in name and " " not in name:
         return name.replace("_", " ").replace("+", " + ")
     first, comma, rest = name.partition(", ")
@@ -51,8 +54,11 @@ def spoken(name: str) -> str:
 
 
 def with_seed(answers: pd.DataFrame) -> pd.DataFrame:
-    """Returns the table `answers` with the column `seed_program` (source and id of a task's
-    program), since tasks made from one program are not independent."""
+    """Return the table `answers` with the column `seed_program` (source and id of a
+    task's program).
+
+    The column serves as cluster, since tasks made from one program are not independent.
+    """
     program = answers["problem"].str.split("/").str[0]
     return answers.assign(seed_program=answers["source"] + "/" + program)
 
@@ -60,13 +66,15 @@ def with_seed(answers: pd.DataFrame) -> pd.DataFrame:
 def shares(
     answers: pd.DataFrame, by: Sequence[str], rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns accuracy in groups of `answers`, a table of answers with the column counts (bool):
-    whether an answer counts. A row for each model and combination of values of the columns `by`, in
-    the order in which they come, also where nothing counts.
+    """Return accuracy in groups of `answers`, a table of answers with the bool column
+    counts: whether an answer counts.
 
-    Columns: model, those of `by`, tasks (different ones), answers, found (right answers), accuracy
-    (found / answers by the scoring rule `rule`), low, high (Wilson at level `confidence`, programs
-    as clusters), programs, cell (selects these answers). Shares are 0 to 1, nan without answers.
+    There is a row for each model and combination of values of the columns `by`, in
+    order of appearance, even if no answer of it counts. Columns: model, those of `by`,
+    tasks (different ones), answers, found (right answers), accuracy (found / answers by
+    the scoring rule `rule`), low, high (Wilson at level `confidence`, programs as
+    clusters), programs, cell (selects these answers). Shares are 0 to 1, nan without
+    answers.
     """
     rows = []
     value = f"value_{rule}"
@@ -87,9 +95,11 @@ ROWS = (*KINDS, ALL_FAULTS, ORACLE)
 
 
 def in_quarters(cells: pd.DataFrame) -> pd.DataFrame:
-    """Returns `cells`, the cells of a heat map over quarters (columns row, quarter 1 to 4, and
-    others), in the order of `ROWS`. Added columns: column (the quarter in words) and place (the
-    row's index in `ROWS`)."""
+    """Return `cells`, the cells of a heat map over quarters, in the order of `ROWS`.
+
+    `cells` has at least the columns row and quarter (1 to 4). Added columns: column
+    (the quarter in words) and place (the row's index in `ROWS`).
+    """
     cells = cells.assign(place=cells["row"].map(ROWS.index))
     cells = cells.sort_values(["place", "quarter"], ignore_index=True)
     return cells.assign(column=cells["quarter"].map(QUARTERS))
@@ -98,15 +108,19 @@ def in_quarters(cells: pd.DataFrame) -> pd.DataFrame:
 def localized(
     answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns accuracy on unmutated tasks from `answers`, a table of answers (`Results.answers`): a
-    row for each model, the perfect localizer included, and combination of values of the columns
-    `by`.
+    """Return accuracy on unmutated tasks from `answers`, a table of answers
+    (`Results.answers`).
 
-    Columns: model, those of `by`, tasks (different ones), answers, found (right answers), accuracy
-    (found / answers by the scoring rule `rule`), low, high (Wilson at `confidence`, programs as
-    clusters); kept (tasks that at least one model finds: the paper's filter, which ignores the
-    perfect localizer), programs_kept, accuracy_kept, kept_low, kept_high; cell (selects
-    these answers). Intervals of shares among kept tasks ignore that the filter is drawn too.
+    There is a row for each model, the perfect localizer included, and combination of
+    values of the columns `by`. Columns: model, those of `by`, tasks (different ones),
+    answers, found (right answers), accuracy (found / answers by the scoring rule
+    `rule`), low, high (Wilson at `confidence`, programs as clusters), cell (selects
+    these answers).
+
+    Further columns: kept (tasks that at least one model finds: the paper's filter,
+    which ignores the perfect localizer), programs_kept, accuracy_kept, kept_low,
+    kept_high. Intervals of shares among kept tasks ignore that the filter is random
+    too.
     """
     plain = answers.query("spm == 'none'")
     value = plain[f"value_{rule}"]
@@ -122,10 +136,13 @@ def localized(
 def compared(
     answers: pd.DataFrame, programs: Sequence[str], confidence: float
 ) -> pd.DataFrame:
-    """Returns the rows of the paper's Table II from `answers`: the table of `localized` by language
-    and kind of fault, under both scoring rules in `READINGS`. Further columns: reading (the rule in
-    words), programs (the names in `programs`, the programs' sources), and asked: `all ten` if
-    exactly the paper's models answered, else `others`."""
+    """Return the rows of the paper's Table II from `answers`: the table of `localized`
+    by language and kind of fault, under both scoring rules in `READINGS`.
+
+    Further columns: reading (the rule in words), programs (the names in `programs`, the
+    programs' sources), and asked: `all ten` if exactly the paper's models answered,
+    else `others`.
+    """
     tables = []
     by = ["language", "fault"]
     for rule, reading in READINGS.items():
@@ -139,12 +156,13 @@ def compared(
 
 
 def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns the cells of the heat map of faults and quarters, from `answers`, a table of answers
-    with those of the perfect localizer: row (a fault, all faults, or the perfect localizer),
-    quarter, column (quarter in words), tasks (different ones), answers, found, accuracy (found /
-    answers by the scoring rule `rule`), cell (selects the models' answers).
+    """Return the cells of the heat map of faults and quarters, from `answers`, a table
+    of answers that includes the perfect localizer's.
 
-    A cell pools all models' answers to the tasks of a fault and quarter, languages together.
+    A cell pools all models' answers to the tasks of a fault and quarter, languages
+    together. Columns: row (a fault, all faults, or the perfect localizer), quarter,
+    column (quarter in words), tasks (different ones), answers, found, accuracy (found /
+    answers by the scoring rule `rule`, 0 to 1), cell (selects the models' answers).
     """
     plain = answers.query("spm == 'none'")
     plain = plain.assign(task=plain["source"] + "/" + plain["problem"])
@@ -160,7 +178,8 @@ def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def _pooled(answers: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Returns the cells of faults and quarters in `answers`, scored in the column `value`."""
+    """Return the cells of faults and quarters in `answers`, scored in the column
+    `value`."""
     groups = answers.groupby(["fault", "quarter"], as_index=False, sort=False)
     cells = groups.agg(
         tasks=("task", "nunique"),
@@ -172,11 +191,14 @@ def _pooled(answers: pd.DataFrame, value: str) -> pd.DataFrame:
 
 
 def share_panels(table: pd.DataFrame, label: str) -> Panels:
-    """Returns dots for `share_dots` from `table`, made by `localized` or `robustness`: a table for
-    each language's name, with the columns label (values of the column `label`), condition (the
-    model), n (answers), cell, accuracy, low, high. If `table` has the
-    column change, a control has a row of its own, named MODEL, CONTROL. Of a table by `localized`,
-    shares are of the tasks that any model finds."""
+    """Return dots for `share_dots` from `table`, made by `localized` or `robustness`,
+    in a dict from a language's name to its table.
+
+    Columns: label (values of the column `label`), condition (the model), n (answers),
+    cell, accuracy, low, high. If `table` has the column change, a control has a row of
+    its own, named LABEL, CONTROL. If `localized` made `table`, shares are of the tasks
+    that any model finds.
+    """
     columns = ["kept", "cell", "accuracy_kept", "kept_low", "kept_high"]
     if "kept" not in table:
         columns = ["asked_again", "cell", "accuracy", "low", "high"]
@@ -190,7 +212,10 @@ def share_panels(table: pd.DataFrame, label: str) -> Panels:
 
 
 def by_panel(dots: pd.DataFrame, titles: pd.Series | str) -> Panels:
-    """Returns the rows of `dots` by the title of their panel, a column of it or beside it."""
+    """Return a dict from the title of a panel to its rows of `dots`.
+
+    `titles` is the name of a column of `dots`, or a column of titles.
+    """
     return {str(title): part for title, part in dots.groupby(titles, sort=False)}
 
 
@@ -199,8 +224,11 @@ FEWEST = 10
 
 
 def headline(table: pd.DataFrame, show: str) -> str:
-    """Returns the finding of a figure that compares what `show` says, in a sentence, from `table`
-    (made by `localized`). Shares of fewer than `FEWEST` tasks are not named."""
+    """Return, in a sentence, the finding of a figure that compares what `show` says.
+
+    The numbers are from `table` (made by `localized`). Shares of fewer than `FEWEST`
+    tasks are not named.
+    """
     models = table.query("model != @ORACLE")
     if show == "quarters":
         sums = models.groupby("quarter")[["found", "answers"]].sum()

@@ -1,4 +1,5 @@
-"""Facts about Fault Localizability's models from the registry (Table III, Figure 10)."""
+"""Facts about Fault Localizability's models from the registry of models (Table III,
+Figure 10)."""
 
 from collections.abc import Sequence
 
@@ -8,8 +9,10 @@ from codestress.inference.registry import ModelEntry
 
 
 def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:
-    """Returns the paper's Table III for `models`, rows of the registry of models: name, size (a
-    word where it is unknown), category (empty if unknown), licence."""
+    """Return the paper's Table III for `models`, rows of the registry of models.
+
+    Columns: name, size (a word if it is unknown), category (empty if unknown), licence.
+    """
     rows = []
     for entry in models:
         closed = entry.licence == "proprietary"
@@ -20,13 +23,20 @@ def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:
 
 
 def _fact(entry: ModelEntry, name: str, unknown: str) -> str:
-    """Returns the fact `name` of a row of the registry; without it, `simulated` for a simulated
-    reader, else `unknown`."""
+    """Return the fact `name` of a row of the registry.
+
+    If the row lacks the fact, return `simulated` for a simulated reader, else the text
+    in the argument `unknown`.
+    """
     missing = "simulated" if entry.simulated else unknown
     return str(entry.architecture.get(name, missing))
 
 
 def categories(models: Sequence[ModelEntry]) -> dict[str, str]:
-    """Returns the category of each of `models`, rows of the registry, by name: the registry's
-    `architecture.category`, else `simulated` for a simulated reader, else `uncategorised`."""
+    """Return a dict from the name of each of `models`, rows of the registry, to its
+    category.
+
+    The category is the registry's `architecture.category`, else `simulated` for a
+    simulated reader, else `uncategorised`.
+    """
     return {model.name: _fact(model, "category", "uncategorised") for model in models}

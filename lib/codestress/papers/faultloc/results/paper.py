@@ -1,5 +1,5 @@
-"""Published numbers of Fault Localizability, readings of the paper's claims about them, and the
-labels of its public tasks."""
+"""Published numbers of Fault Localizability, readings of the paper's claims about them,
+and the labels of its public tasks."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -20,25 +20,32 @@ from .localization import ALL_FAULTS, ALL_MUTATIONS, Panels, in_quarters
 
 
 def published_heat() -> pd.DataFrame:
-    """Returns the paper's Figure 9, a row for each cell: row (kind of fault), column (quarter of
-    the program), accuracy (0 to 1)."""
+    """Return the paper's Figure 9, a row for each cell.
+
+    Columns: row (kind of fault), column (quarter of the program), accuracy (0 to 1).
+    """
     cells = published_cells("faultloc/fig09", "row", "column")
     return cells.rename(columns={"value": "accuracy"})
 
 
 A_PROGRAM = 4
-"""Number of tasks of one kind of fault that count as one: section IV-B of Fault Localizability
-draws from four quarters of a program, though some programs have more public tasks."""
+"""Number of tasks of one kind of fault that count as one.
+
+Section IV-B of Fault Localizability draws from four quarters of a program, though some
+programs have more public tasks.
+"""
 
 
 def published_localization(confidence: float = 0.95) -> pd.DataFrame:
-    """Returns the cells of the paper's Table II, a row each: language, fault, label (the paper's
-    name of the model), value (accuracy in %), name (the language's), model (the registry's name),
-    of (number of tasks), n (programs: a quarter of the tasks), accuracy, low, high (0 to 1), flag (a
-    note on a cell that the paper's own Figure 7 contradicts or lacks, else empty).
+    """Return the cells of the paper's Table II, a row for each cell.
 
-    Intervals are Wilson's at level `confidence` with `A_PROGRAM` tasks counting as one, since tasks
-    of a program are not independent.
+    Columns: language, fault, label (the paper's name of the model), value (accuracy in
+    %), name (the language's), model (the registry's name), of (number of tasks), n
+    (programs: a quarter of the tasks), accuracy, low, high (0 to 1), flag (a note on a
+    cell that the paper's own Figure 7 contradicts or lacks, else empty).
+
+    Intervals are Wilson's at level `confidence` with `A_PROGRAM` tasks counting as one,
+    since tasks of a program are not independent.
     """
     numbers = read_published("faultloc")["tab02"]
     flags = {}
@@ -60,9 +67,12 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
 
 
 def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
-    """Returns the number of models that are best on misplaced returns, a row for each reading of
-    the paper's words: reading (both languages' tasks together, their mean, or one language alone),
-    models. `cells` are the cells of Table II (`published_localization`)."""
+    """Return the number of models that are best on misplaced returns, a row for each
+    reading of the paper's words.
+
+    Columns: reading (both languages' tasks together, their mean, or one language
+    alone), models. `cells` are the cells of Table II (`published_localization`).
+    """
     parts = {"tasks of both languages together": cells}
     parts["mean of both languages"] = cells.assign(of=1)
     for name, part in cells.groupby("name", sort=False):
@@ -76,21 +86,29 @@ def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def accuracy(cells: pd.DataFrame, by: Sequence[str]) -> pd.Series:
-    """Returns the accuracy in % on all tasks together for each combination of values of the columns
-    `by` of `cells`, cells of Table II."""
+    """Return the accuracy, in %, on all tasks together for each combination of values
+    of the columns `by`.
+
+    `cells` are cells of Table II.
+    """
     sums = cells.eval("right = value * of").groupby(by)[["right", "of"]].sum()
     return sums["right"] / sums["of"]
 
 
 def published_statistics() -> dict[str, int]:
-    """Returns the values of the paper's Table IV by name, such as total_loc."""
+    """Return a dict from a name in the paper's Table IV, such as total_loc, to its
+    value."""
     return dict(read_published("faultloc")["tab04"]["values"])
 
 
 def lines_of_a_program() -> pd.DataFrame:
-    """Returns the average length of a program by each reading of the paper's Table IV: reading,
-    lines. The readings are all lines by the number of tasks, all lines by the number of prompts,
-    and the mean of the programs that the authors published."""
+    """Return the average length of a program, in lines, for each reading of the paper's
+    Table IV.
+
+    Columns: reading, lines. The readings are all lines divided by the number of tasks,
+    all lines divided by the number of prompts, and the mean of the programs that the
+    authors published.
+    """
     values = published_statistics()
     total = values["total_loc"]
     seeds = pd.DataFrame(read_published("faultloc")["tab04"]["seed_lines"])
@@ -106,12 +124,14 @@ UNSAID = "published, before or\nafter mutations unsaid"
 
 
 def beside_published(panels: Panels, show: str) -> Panels:
-    """Returns `panels` (tables for `share_dots`, by language) with the paper's own shares.
+    """Return `panels` (tables for `share_dots`, by language) with the paper's own
+    shares.
 
-    `show` is what the figure compares. With `faults`, the means over models of Table II's cells of
-    the language are added; with `spms` or `models`, those of Figure 6's bars by mutation or by
-    model, both languages together. With `categories` or `versions`, Figure 10 or 11 has a panel of
-    its own, since the paper does not say whether it counts what this one does.
+    `show` is what the figure compares. With `faults`, the means over models of Table
+    II's cells of the language are added. With `spms` or `models`, the means of Figure
+    6's bars by mutation or by model are added, both languages together. With
+    `categories` or `versions`, Figure 10 or 11 has a panel of its own, since the paper
+    does not say whether that figure counts the same answers.
     """
     figure = {"categories": "fig10", "versions": "fig11"}.get(show)
     if figure:
@@ -133,9 +153,12 @@ def beside_published(panels: Panels, show: str) -> Panels:
 
 
 def _strokes(cells: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """Returns the mean of the column value (%) of `cells` for each label as rows for `share_dots`
-    under the name `condition`: label (models as the registry names them), condition, accuracy (0 to
-    1), low, high (nan)."""
+    """Return the mean of the column value (%) of `cells` for each label, as rows for
+    `share_dots` under the name `condition`.
+
+    Columns: label (models as the registry names them), condition, accuracy (0 to 1),
+    low, high (nan).
+    """
     models = pd.Series(published_models("faultloc"))
     names = models.set_axis(spelled(models.index.to_series()))
     labels = spelled(cells["label"]).map(names).fillna(cells["label"])
@@ -147,18 +170,23 @@ def _strokes(cells: pd.DataFrame, condition: str) -> pd.DataFrame:
 
 
 def spelled(labels: pd.Series) -> pd.Series:
-    """Returns the names of models in `labels` in one spelling (lower case, no hyphens), since the
-    paper's tables and figures spell them in several ways."""
+    """Return the names of models in `labels` in one spelling (lower case, no hyphens).
+
+    The paper's tables and figures spell the names in several ways.
+    """
     return labels.str.replace("-", " ").str.lower()
 
 
 def published_counts() -> pd.DataFrame:
-    """Returns the counts of the paper's Figure 7, a row for each language and model: language,
-    label (model), total (tasks), pf_localized (before mutations), pf_spm_localized (after them),
-    lacks (the kind of fault that is missing in a model's bars, else None).
+    """Return the counts of the paper's Figure 7, a row for each language and model.
 
-    The paper does not say what the third bar counts. The third bar is no part of the second: Claude
-    3.7's bars would be 2.0 and 14.4 %, where Figure 6 has 38.9 % as the mean over its mutations.
+    Columns: language, label (model), total (tasks), pf_localized (before mutations),
+    pf_spm_localized (after mutations), lacks (the kind of fault that is missing in a
+    model's bars, else None).
+
+    The paper does not say what the third bar counts. The third bar is not a part of the
+    second: Claude 3.7's bars would be 2.0 and 14.4 %, but Figure 6 has 38.9 % as the
+    mean over its mutations.
     """
     figure = read_published("faultloc")["fig07"]
     rows = []
@@ -170,9 +198,12 @@ def published_counts() -> pd.DataFrame:
 
 
 def published_strengths() -> pd.DataFrame:
-    """Returns the paper's Figure 8, means over models and mutations, as points for
-    `strength_curves`: language, strength, value (%), model (`published`), mutation (all), low, high
-    (both equal to value: no intervals are published)."""
+    """Return the paper's Figure 8, means over models and mutations, as points for
+    `strength_curves`.
+
+    Columns: language, strength, value (%), model (`published`), mutation (all), low,
+    high (equal to value, since no intervals are published).
+    """
     cells = published_cells("faultloc/fig08", "language", "strength")
     cells["low"] = cells["high"] = cells["value"]
     return cells.assign(model="published", mutation=ALL_MUTATIONS)
@@ -185,8 +216,10 @@ SIZES = [f"{low} to {high - 1}" for low, high in pairwise(BINS)] + ["500 and mor
 
 
 def published_sizes() -> pd.DataFrame:
-    """Returns the paper's Figure 5, a row for each bar: language, source, lines (range of lengths),
-    programs (how many)."""
+    """Return the paper's Figure 5, a row for each bar.
+
+    Columns: language, source, lines (range of lengths), programs (how many).
+    """
     cells = published_cells("faultloc/fig05", "language", "lines")
     cells = cells.rename(columns={"value": "programs"})
     cells["language"] = cells["language"].map(LANGUAGE_NAMES)
@@ -196,14 +229,18 @@ def published_sizes() -> pd.DataFrame:
 
 
 def audit(tasks: str, tolerance: int) -> pd.DataFrame:
-    """Returns an audit of the labels (numbers of faulty lines) of the paper's public Python tasks,
-    a row for each fault and labelled quarter, and for all: fault, quarter (0: all), tasks, within
-    (labels within `tolerance` lines of the line that really changed), accuracy (0 to 1), low, high
-    (Wilson, each `A_PROGRAM` tasks counting once).
+    """Return an audit of the labels (numbers of faulty lines) of the paper's public
+    Python tasks.
 
-    With `tasks` = `counted`, the counts are those stored with the kit (tolerance 2, whatever is
-    given); otherwise the tasks are read, with `DataError` if they are not at hand. The column
-    `accuracy` is the score of a perfect localizer; 39 tasks in which no line changed are left out.
+    There is a row for each fault and labelled quarter, and for all of them. Columns:
+    fault, quarter (0: all), tasks, within (labels within `tolerance` lines of the line
+    that really changed), accuracy (0 to 1), low, high (Wilson, each `A_PROGRAM` tasks
+    counting as one). The column `accuracy` is the score of a perfect localizer; 39
+    tasks in which no line changed are left out.
+
+    With `tasks` = `counted`, the counts are those stored with the kit, always at
+    tolerance 2. Otherwise the tasks are read; raises `DataError` if they are not at
+    hand.
     """
     counts = counted() if tasks == "counted" else _count_labels(tolerance)
     sums = [counts, counts.assign(quarter=0), counts.assign(fault=ALL_FAULTS)]
@@ -215,17 +252,23 @@ def audit(tasks: str, tolerance: int) -> pd.DataFrame:
 
 
 def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the cells of the audit's heat map from `table`, which `audit` made: its rows of
-    single quarters, with the added columns row (the fault), column (the quarter in words) and place
-    (the row's index)."""
+    """Return the cells of the audit's heat map from `table`, which `audit` made.
+
+    They are the rows of single quarters, with the added columns row (the fault), column
+    (the quarter in words) and place (the row's index).
+    """
     shown = table.query("quarter > 0")
     row = shown["fault"].replace("BooleanLogic", "IncorrectBooleanLogic")
     return in_quarters(shown.assign(row=row))
 
 
 def _count_labels(tolerance: int) -> pd.DataFrame:
-    """Numbers of the public Python tasks and of labels within `tolerance` lines of the changed
-    line, a row for each fault and labelled quarter: fault, quarter (1 to 4), tasks, within."""
+    """Return the numbers of the public Python tasks and of labels within `tolerance`
+    lines of the changed line.
+
+    There is a row for each fault and labelled quarter: fault, quarter (1 to 4), tasks,
+    within.
+    """
     rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz"))
     rows = rows.dropna(subset="changed_line").rename(columns={"sam": "fault"})
     percent = rows["line_no_percent"].str.rstrip("%").astype(int)
@@ -237,8 +280,8 @@ def _count_labels(tolerance: int) -> pd.DataFrame:
 
 
 def counted() -> pd.DataFrame:
-    """Returns the stored counts of the audit (tolerance 2): fault, quarter (1 to 4), within (labels
-    within the tolerance), tasks."""
+    """Return the stored counts of the audit (tolerance 2): fault, quarter (1 to 4),
+    within (labels within the tolerance), tasks."""
     rows = []
     for fault, cells in read_published("faultloc")["audit"]["counts"].items():
         for quarter, cell in enumerate(cells, start=1):

@@ -1,4 +1,5 @@
-"""Tables of Fault Localizability's programs, faults and mutations, before any model sees them."""
+"""Tables of Fault Localizability's programs, faults and mutations, before any model
+sees them."""
 
 import re
 from difflib import unified_diff
@@ -17,13 +18,16 @@ from .localization import Panels, by_panel, spoken
 from .paper import BINS, SIZES
 
 JAVA = ("java", "codesearchnet")
-"""Sources of Java programs; those of all others are in Python."""
+"""Sources of Java programs; all other sources have Python programs."""
 
 
 def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Returns two tables of numbers of programs (column programs): kept programs by source and
-    range of lengths (columns source, lines), and all by source and fate (columns source, what:
-    kept, or the reason for which the filters reject them)."""
+    """Return two tables with numbers of programs (column programs): kept programs by
+    length, and all programs by fate.
+
+    The first has the columns source and lines (range of lengths). The second has the
+    columns source and what: kept, or the reason why the filters reject the programs.
+    """
     kept = []
     dropped = []
     for source, programs in program_sets(given).items():
@@ -44,15 +48,21 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def program_sets(given: Programs) -> dict[Source, ProgramSet]:
-    """Returns a `ProgramSet` for each source in `given.programs`: the programs that pass the
-    filters of `given` (`min_lines`, `max_lines`, `selection`), and the numbers of those dropped."""
+    """Return a dict from each source in `given.programs` to its `ProgramSet`.
+
+    The set has the programs that pass the filters of `given` (`min_lines`, `max_lines`,
+    `selection`), and the numbers of rejected programs.
+    """
     filters = (given.min_lines, given.max_lines, given.selection)
     return {source: program_set(source, *filters) for source in given.programs}
 
 
 def seed_counts(given: Programs) -> pd.DataFrame:
-    """Returns numbers of programs, a row for each source in `given.programs`: source, published
-    (all of the source's), passed (by the kit's filters)."""
+    """Return numbers of programs, a row for each source in `given.programs`.
+
+    Columns: source, published (all programs of the source), passed (those that pass the
+    kit's filters).
+    """
     rows = []
     for source, programs in program_sets(given).items():
         passed = programs.published - programs.dropped.total()
@@ -61,10 +71,14 @@ def seed_counts(given: Programs) -> pd.DataFrame:
 
 
 def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> Panels:
-    """Returns dots for `share_dots` by language, from `kept` (the first table of `seed_tables`) and
-    `published`, the paper's own (`published_sizes`). Columns: label (range of lengths in lines),
-    condition (the source and its number of programs), n (programs; nan for the paper's), accuracy
-    (share of the source's programs), low, high (0 to 1; Wilson)."""
+    """Return a dict from language to dots for `share_dots`: the share of programs in
+    each range of lengths.
+
+    `kept` is the first table of `seed_tables`, and `published` the paper's own
+    (`published_sizes`). Columns: label (range of lengths in lines), condition (the
+    source and its number of programs), n (programs; nan for the paper's), accuracy
+    (share of the source's programs), low, high (0 to 1; Wilson).
+    """
     language = np.where(kept["source"].isin(JAVA), "Java", "Python")
     own = kept.assign(language=language, n=kept["programs"])
     both = pd.concat([own, published], ignore_index=True)
@@ -76,10 +90,13 @@ def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> Panels:
 
 
 def task_statistics(given: Programs) -> pd.DataFrame:
-    """Returns the paper's Table IV for the programs, faults and mutations in `given`, as if one
-    model localized everything, a row for each source: source, programs, faulty (programs), tasks
-    (faulty programs and their mutations), mean_lines (of a faulty program), total_lines, tokens
-    (both over all tasks; four characters a token). The mean is nan without a task."""
+    """Return the paper's Table IV for the programs, faults and mutations in `given`, as
+    if one model localized everything.
+
+    There is a row for each source. Columns: source, programs, faulty (programs), tasks
+    (faulty programs and their mutations), mean_lines (of a faulty program; nan without
+    a task), total_lines, tokens (both over all tasks; four characters a token).
+    """
     rows = []
     for source in given.programs:
         tasks = tasks_of(given, source)
@@ -96,9 +113,12 @@ def task_statistics(given: Programs) -> pd.DataFrame:
 
 
 def statistics_shown(table: pd.DataFrame, published: dict[str, int]) -> pd.DataFrame:
-    """Returns Table IV as text: the rows of `table` (made by `task_statistics`), then the paper's
-    own from `published` (`published_statistics`), with empty cells for missing numbers. The column
-    source becomes programs_of."""
+    """Return Table IV as text: the rows of `table`, made by `task_statistics`, then the
+    paper's own row.
+
+    The latter comes from `published` (`published_statistics`). Missing numbers are
+    empty cells. The column source becomes programs_of.
+    """
     rows = table.rename(columns={"source": "programs_of"}).set_index("programs_of")
     theirs = {"tasks": published["total_fl_tasks"]}
     theirs["mean_lines"] = published["average_loc"]
@@ -109,9 +129,13 @@ def statistics_shown(table: pd.DataFrame, published: dict[str, int]) -> pd.DataF
 
 
 def labels_checked(tasks: Tasks) -> pd.DataFrame:
-    """Returns a check of the labels (the faulty lines' numbers) of `tasks` (by id), a row for each
-    language and kind of fault: language, fault, tasks, label_is_right (number of tasks whose
-    labelled line is the one that differs from the correct program). All of the kit's own pass."""
+    """Return a check of the labels (the faulty lines' numbers) of `tasks`, a dict by
+    id; all of the kit's own tasks pass.
+
+    There is a row for each language and kind of fault: language, fault, tasks,
+    label_is_right. The latter is the number of tasks whose labelled line is the first
+    that differs from the correct program.
+    """
     rows = []
     for task in tasks.values():
         rows.append((task.correct.language, task.kind, task.label_is_right))
@@ -121,10 +145,13 @@ def labels_checked(tasks: Tasks) -> pd.DataFrame:
 
 
 def refusals(tasks: Tasks, given: Mutations) -> pd.DataFrame:
-    """Returns the results of the mutations in `given` of all `tasks` (by id), with the texts to
-    insert from the kit, as counts: language, spm (mutation), strength, said (what comments say),
-    why (the reason if the mutation is refused, empty if it is applied), tasks. Reasons lose their
-    numbers, so that equal reasons add up."""
+    """Return counts of the results of all mutations in `given` of all `tasks` (a dict
+    by id), with the kit's texts to insert.
+
+    Columns: language, spm (mutation), strength, said (what comments say), why (the
+    reason if the mutation is refused, empty if it is applied), tasks. Numbers in
+    reasons are left out, so that equal reasons add up.
+    """
     rows = []
     for task in tasks.values():
         language = task.correct.language
@@ -139,9 +166,12 @@ def refusals(tasks: Tasks, given: Mutations) -> pd.DataFrame:
 
 
 def applied_cells(refused: pd.DataFrame) -> Panels:
-    """Returns the cells of a heat map from `refused`, the table of `refusals`, under an empty
-    title: row (mutation, in words), column (language and strength), accuracy (share of tasks
-    to which a neutral mutation can be made), tasks."""
+    """Return the cells of a heat map from `refused`, the table of `refusals`, in a dict
+    under an empty title.
+
+    Columns: row (mutation, in words), column (language and strength), accuracy (share
+    of tasks to which a neutral mutation can be made, 0 to 1), tasks.
+    """
     counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
     groups = counts.groupby(["language", "spm", "strength"], as_index=False)
     cells = groups[["made", "tasks"]].sum()
@@ -154,8 +184,11 @@ def applied_cells(refused: pd.DataFrame) -> Panels:
 
 
 def catalogue_headline(table: pd.DataFrame, cells: pd.DataFrame) -> str:
-    """Returns a sentence: how many labels are right, from `table` (made by `labels_checked`), and
-    how many tasks can be mutated, from `cells` (made by `applied_cells`)."""
+    """Return a sentence on how many labels are right and how many tasks can be mutated.
+
+    The labels are from `table` (made by `labels_checked`), the tasks from `cells` (the
+    cells of `applied_cells`).
+    """
     right = table["label_is_right"].sum()
     labels = table["tasks"].sum()
     return (
@@ -167,8 +200,11 @@ def catalogue_headline(table: pd.DataFrame, cells: pd.DataFrame) -> str:
 def headline(
     lines: pd.Series, table: pd.DataFrame, published: dict[str, int], show: str
 ) -> str:
-    """Returns a sentence on the programs whose numbers of lines are `lines`; with `show` =
-    `statistics`, on the tasks in `table` (made by `task_statistics`) and in `published`."""
+    """Return a sentence on the programs whose numbers of lines are `lines`.
+
+    With `show` = `statistics`, the sentence is on the numbers of tasks in `table` (made
+    by `task_statistics`) and in `published`.
+    """
     if show == "statistics":
         tasks = table["tasks"].sum()
         theirs = published["total_fl_tasks"]
@@ -182,8 +218,12 @@ def headline(
 
 
 def example(task: Task, given: Mutations) -> str:
-    """Returns a text for readers: what the fault of `task` changes, then what each mutation in
-    `given` changes at the first of its strengths, or why the mutation cannot be made."""
+    """Return a text for readers: what the fault of `task` changes, then what each
+    mutation in `given` changes.
+
+    Each mutation has the first strength in `given`. If a mutation cannot be made, the
+    text has the reason.
+    """
     faulty = task.program.code
     strength = given.strengths[0]
     parts = [f"=== {task.id}: {task.kind}", _changes(task.correct.code, faulty)]
@@ -196,6 +236,7 @@ def example(task: Task, given: Mutations) -> str:
 
 
 def _changes(before: str, after: str) -> str:
-    """Returns the difference of two programs, with a line around each change."""
+    """Return the difference of two programs, with one line of context around each
+    change."""
     lines = unified_diff(before.split("\n"), after.split("\n"), n=1, lineterm="")
     return "\n".join([*lines][2:])

@@ -1,8 +1,9 @@
-"""Findings from the published numbers of Fault Localizability: Table II and the counts of Figure 7.
+"""Findings from the published numbers of Fault Localizability: Table II and the counts
+of Figure 7.
 
-The paper publishes no number by task or program. Tasks of a program are not independent, so each
-program's tasks count once: intervals of single cells are marginal at that number, and tests take
-models, or kinds of fault, as their sample.
+The paper does not publish numbers by task or program. Tasks of one program are not
+independent, so the tasks of each program count as one. Intervals of single cells are
+marginal, with programs as their n; tests have models as their sample.
 """
 
 import pandas as pd
@@ -20,25 +21,29 @@ from .paper import (
 )
 
 RETURNS = "MisplacedReturn"
-"""Only kind of fault whose public labels are all right."""
+"""The only kind of fault whose public labels are all right."""
 
 
 def cells(confidence: float) -> pd.DataFrame:
-    """Returns the paper's Table II, a row for each cell: language, fault, label (the model), of
-    (number of tasks), flag (a note if Figure 7 contradicts or lacks the cell, else empty),
-    accuracy, low, high (0 to 1; the Wilson interval at level `confidence`, each `A_PROGRAM` tasks
-    counting once)."""
+    """Return the paper's Table II, a row for each cell.
+
+    Columns: language, fault, label (the model), of (number of tasks), flag (a note if
+    Figure 7 contradicts or lacks the cell, else empty), accuracy, low, high (0 to 1).
+    The interval is Wilson's at level `confidence`, with each `A_PROGRAM` tasks counting
+    as one.
+    """
     columns = ["language", "fault", "label", "of", "flag", "accuracy", "low", "high"]
     return published_localization(confidence)[columns]
 
 
 def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Returns accuracy on misplaced returns against the other three kinds of faults together, from
-    `table` (made by `cells`): a row for each language and model, but none where the cell of
-    misplaced returns has a flag.
+    """Return accuracy on misplaced returns against the three other kinds of faults
+    together, from `table` (made by `cells`).
 
-    Columns: language, label (the model), returns, others (shares, 0 to 1), difference, low, high
-    (returns - others; Newcombe's interval at level `confidence`, marginal).
+    There is a row for each language and model, unless the cell of misplaced returns has
+    a flag. Columns: language, label (the model), returns, others (shares, 0 to 1),
+    difference, low, high (returns - others; Newcombe's interval at level `confidence`,
+    marginal).
     """
     rows = []
     for (language, label), part in table.groupby(["language", "label"], sort=False):
@@ -59,11 +64,12 @@ def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def localized(confidence: float) -> pd.DataFrame:
-    """Returns the paper's Figure 7 before mutations, a row for each language and model: the columns
-    of `published_counts`, found (share of all tasks that are localized), low, high (0 to 1; Wilson
-    at level `confidence`, each program counting once).
+    """Return the paper's Figure 7 before mutations, a row for each language and model.
 
-    The bars after mutations stay counts: the paper does not say of which total they are a part.
+    Columns: those of `published_counts`, found (share of all tasks that are localized),
+    low, high (0 to 1; Wilson at level `confidence`, each program counting as one). The
+    bars after mutations stay counts: the paper does not say of which total they are a
+    part.
     """
     counts = published_counts()
     bars = published_cells("faultloc/fig05", "language", "lines")
@@ -77,14 +83,16 @@ def localized(confidence: float) -> pd.DataFrame:
 def over_models(
     returning: pd.DataFrame, counts: pd.DataFrame, confidence: float
 ) -> pd.DataFrame:
-    """Returns tests paired across models, a row for each question: question, difference, low, high
-    (Student), p (exact sign flips), more (models with a positive difference), models, p_holm (over
-    all rows), decided (bool). The questions are misplaced returns against other faults, by language
-    (from `returning`, made by `returns`), and Python against Java (from `counts`, made by
-    `localized`).
+    """Return tests paired across models, a row for each question.
 
-    Languages are compared for models of which Figure 7 has all four kinds of faults in both
-    languages.
+    Columns: question, difference, low, high (Student's interval at `confidence`), p
+    (exact sign flips), more (models with a positive difference), models, p_holm (over
+    all rows), decided (bool). The questions are misplaced returns against other faults,
+    by language (from `returning`, made by `returns`), and Python against Java (from
+    `counts`, made by `localized`).
+
+    Languages are compared for models of which Figure 7 has all four kinds of faults in
+    both languages.
     """
     differences = {}
     for language, values in returning.groupby("language", sort=False)["difference"]:
@@ -103,7 +111,8 @@ def over_models(
 
 
 def headline(means: pd.DataFrame) -> str:
-    """Returns the finding on both languages in a sentence, from `means` (made by `over_models`)."""
+    """Return the finding on both languages in a sentence, from `means` (made by
+    `over_models`)."""
     [languages] = means.iloc[-1:].itertuples()
     if not languages.decided:
         return "Python's faults are not shown to be localized more or less often than Java's"

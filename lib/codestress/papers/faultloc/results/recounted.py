@@ -1,5 +1,9 @@
-"""Numbers that the text of Fault Localizability states about its own tables and figures, recomputed
-from the published cells."""
+"""Numbers that the text of Fault Localizability states about its own tables and
+figures, recomputed from the published cells.
+
+If the paper's words have several meanings, each meaning is a reading, with a number of
+its own.
+"""
 
 from collections.abc import Iterator
 
@@ -11,40 +15,49 @@ from codestress.report.published import published_cells
 from . import paper
 
 Number = tuple[str, str, float]
-"""Name of a number, reading of the paper's words (empty if they have only one), value."""
+"""Name of a number, reading of the paper's words (empty if there is only one), value.
+"""
 OPEN = ["llama 3.1", "phi 4", "qwen 2.5 coder", "qwen qwq"]
-"""Models with open weights; all others are closed."""
+"""Models with open weights; all other models are closed."""
 LEADING = ["claude 4.5 sonnet", "claude 3.7 sonnet", "gemini 1.5 pro"]
 """Models that lead according to section V-A of Fault Localizability."""
 FUNCTIONS = 17
-"""Accuracy that function shuffling leaves, in % (section V-B2 of Fault Localizability: shuffling
-costs 83)."""
+"""Accuracy that function shuffling leaves, in % (section V-B2 of Fault Localizability:
+shuffling costs 83)."""
 
 
 def recounted() -> pd.DataFrame:
-    """Returns the numbers that the paper's text states about its own tables and figures, recomputed
-    from the published cells, a row for each number and reading of the paper's words: number (its
-    name), reading (empty if there is only one), value (points, % or a count)."""
+    """Return the numbers that the paper's text states about its own tables and figures,
+    recomputed from the published cells.
+
+    There is a row for each number and reading of the paper's words. Columns: number
+    (its name), reading (empty if there is only one), value (percentage points, % or a
+    count).
+    """
     rows = [*_table_two(), *_mutations(), *_languages(), *_strengths()]
     rows += [*_places(), *_totals()]
     return pd.DataFrame(rows, columns=["number", "reading", "value"])
 
 
 def _localization() -> pd.DataFrame:
-    """The paper's Table II (`published_localization`) with the models in one spelling."""
+    """Return the paper's Table II (`published_localization`) with the models in one
+    spelling."""
     cells = paper.published_localization()
     cells["model"] = paper.spelled(cells["label"])
     return cells
 
 
 def _ahead(values: pd.Series, first: list[str]) -> float:
-    """Lowest of the `values` with a label in `first` minus the highest of all others."""
+    """Return the lowest of `values` with a label in `first`, minus the highest of all
+    other values."""
     return float(values[first].min() - values.drop(first).max())
 
 
 def _table_two() -> Iterator[Number]:
-    """Yields the numbers that the text states about the leaders in Table II, pooled over its tasks
-    or with all cells alike."""
+    """Yield the numbers that the text states about the leaders in Table II.
+
+    There are two readings: all tasks pooled, or all cells with the same weight.
+    """
     every = _localization()
     every["family"] = every["model"].str.split().str[0]
     readings = {"its tasks together": every, "its cells alike": every.assign(of=1)}
@@ -69,7 +82,8 @@ def _table_two() -> Iterator[Number]:
 
 
 def _mutations() -> Iterator[Number]:
-    """Yields the numbers that the text states about the paper's Figure 6, as means over models."""
+    """Yield the numbers that the text states about the paper's Figure 6, as means over
+    models."""
     cells = published_cells("faultloc/fig06", "model", "spm")
     bars = cells.groupby("spm")["value"].mean()
     single = bars[["names", "comments", "dead_code"]]
@@ -91,12 +105,12 @@ def _mutations() -> Iterator[Number]:
 
 
 def _languages() -> Iterator[Number]:
-    """Yields the numbers that the text states about the paper's Figure 7: the gap between Java and
-    Python, and between closed and open models.
+    """Yield the numbers that the text states about the paper's Figure 7: the gaps
+    between Java and Python, and between closed and open models.
 
-    Its third bars (after mutations) are taken by the first (all tasks) and by the second (localized
-    before). Neither is certain to be a share: the paper does not say which tasks the third bars
-    count.
+    Figure 7's third bars (after mutations) are divided by the first (all tasks) and by
+    the second (localized before). Neither is certain to be a share: the paper does not
+    say which tasks the third bars count.
     """
     counts = paper.published_counts()
     counts["label"] = paper.spelled(counts["label"])
@@ -120,7 +134,7 @@ def _languages() -> Iterator[Number]:
     tasks = _localization().eval("right = value * of / 100")
     right = tasks.groupby(["model", "language"])["right"].sum().unstack()
     apart = (right - localized).abs()
-    # A bar that lacks a kind of fault counts other tasks than Table II.
+    # A bar that lacks a kind of fault does not count the tasks of Table II.
     same = wide["lacks"].isna() & (apart < 1)
     for language in ("python", "java"):
         name = f"models alike in Table II and Figure 7, {language}"
@@ -128,8 +142,12 @@ def _languages() -> Iterator[Number]:
 
 
 def _strengths() -> Iterator[Number]:
-    """Yields the numbers that the text states about the red line in the paper's Figure 8, and the
-    falls that it computes from its own values for both ends."""
+    """Yield the numbers that the text states about the red line in the paper's Figure
+    8.
+
+    Yield also the falls that the text computes from its own values for both ends of the
+    line.
+    """
     cells = published_cells("faultloc/fig08", "language", "strength")
     for language, part in cells.groupby("language"):
         first, *_, last = part["value"]
@@ -144,8 +162,11 @@ def _strengths() -> Iterator[Number]:
 
 
 def _places() -> Iterator[Number]:
-    """Yields the numbers that the text states about the paper's Figures 9 (faults and quarters of
-    programs), 10 (categories of models) and 11 (versions)."""
+    """Yield the numbers that the text states about the paper's Figures 9 to 11.
+
+    They show faults and quarters of programs (9), categories of models (10) and
+    versions of models (11).
+    """
     heat = paper.published_heat()
     heat = heat.pivot(index="row", columns="column", values="accuracy")
     first, *_, last = heat.columns
@@ -168,8 +189,8 @@ def _places() -> Iterator[Number]:
 
 
 def _totals() -> Iterator[Number]:
-    """Yields the numbers that the text states about the paper's Figure 5 (programs) and Table IV
-    (tokens, lines)."""
+    """Yield the numbers that the text states about the paper's Figure 5 (programs) and
+    Table IV (tokens, lines)."""
     bars = published_cells("faultloc/fig05", "language", "lines")
     for language, part in bars.groupby("language")["value"]:
         yield f"programs, {language}", "", part.sum()

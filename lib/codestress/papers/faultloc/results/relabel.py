@@ -1,6 +1,9 @@
-"""Tables of Fault Localizability's answers, scored by the published labels and by the changed
-lines, by quarter; and answers that no model of the run gave: a file's, and those of the perfect
-localizer, an instrument that names the line that really changed."""
+"""Tables of Fault Localizability's answers, scored by the published labels and by the
+changed lines, by quarter of the program.
+
+The answers are of the run's models, of a file, or of the perfect localizer. This
+instrument names the line that really changed.
+"""
 
 import json
 import math
@@ -28,23 +31,28 @@ READINGS = {
     "changed": ("changed line", "changed_quarter"),
     "changed_reference": ("changed line, ±2", "changed_quarter"),
 }
-"""Readings by scoring rule: the line that counts as faulty, in words, and the factor with the
-quarter of that line."""
+"""Dict from a scoring rule to two texts: the line that counts as faulty, in words, and
+the factor with the quarter of that line."""
 CHANGED = {"strict": "changed", "reference": "changed_reference"}
-"""Rule for the changed line, by the rule for the label with the same tolerance."""
+"""Dict from the rule for the label to the rule for the changed line with the same
+tolerance."""
 FORM = '{"id": "29/MisplacedReturn/1", "line": 2, "model": "my model"}'
-"""A row of a file of answers, for messages about other forms."""
+"""Sample row of a file of answers, for messages about rows of another form."""
 
 
 Row = dict[str, Any]
-"""A row of a table that is in the making."""
+"""Row of a table under construction."""
 Named = tuple[str, Trial, int | None]
-"""Model, trial (about an unmutated task), and the line that the model names there."""
+"""Model, trial (about an unmutated task), and the line that the model names there (None
+if it names none)."""
 
 
 def judged(given: Localization, answers: Iterable[Named]) -> pd.DataFrame:
-    """Returns a table of `answers`, scored by every rule of `given`, a row each: model, problem,
-    the trial's factors, and for each scoring rule the columns value_RULE and outcome_RULE."""
+    """Return a table of `answers`, scored with every rule of `given`.
+
+    Each answer has a row: model, problem, the trial's factors, and for each scoring
+    rule the columns value_RULE and outcome_RULE.
+    """
     rows = []
     for model, trial, line in answers:
         row: Row = {"model": model, "problem": trial.problem}
@@ -59,12 +67,12 @@ def judged(given: Localization, answers: Iterable[Named]) -> pd.DataFrame:
 
 
 def perfect_answers(given: Localization, trials: Iterable[Trial]) -> pd.DataFrame:
-    """Returns the answers of the perfect localizer to the unmutated trials in `trials` (made from
-    `given`), a table as by `judged`.
+    """Return the answers of the perfect localizer to the unmutated trials in `trials`
+    (made from `given`), as a table in the form of `judged`.
 
-    The perfect localizer names the first line that differs from the correct program. The scoring
-    rules compare that line with the label in use, as for any model, so a wrong answer means a label
-    that is not the changed line (or that no line changed).
+    The perfect localizer names the first line that differs from the correct program.
+    The scoring rules compare that line with the label in use, as for any model. So a
+    wrong answer means that the label is not the changed line, or that no line changed.
     """
     named = []
     for trial in trials:
@@ -74,8 +82,8 @@ def perfect_answers(given: Localization, trials: Iterable[Trial]) -> pd.DataFram
 
 
 class Answer(BaseModel, strict=True):
-    """A row of a file of answers: id of a task, line that was named (pandas writes it as 2.0),
-    model."""
+    """Row of a file of answers: id of a task, line that was named (pandas writes it as
+    2.0), model."""
 
     id: str
     line: float | None = Field(multiple_of=1, allow_inf_nan=False)
@@ -83,12 +91,13 @@ class Answer(BaseModel, strict=True):
 
 
 def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
-    """Returns the answers to the trials of `given` in the file `path`, JSON Lines of id (of a
-    task), line (the number answered, or null) and, for several models, model (default: the file's
-    name), scored: a table as by `judged`.
+    """Return the answers to the trials of `given` in the file `path`, scored, as a
+    table in the form of `judged`.
 
-    Raises `DataError` for a row of another form, an unknown task, a second answer of a model to a
-    task, one of a model with the perfect localizer's name, or an empty file.
+    The file is JSON Lines of id (of a task), line (the line number in the answer, or
+    null) and, for several models, model (default: the file's name). Raises `DataError`
+    for a row of another form, an unknown task, a second answer of a model to a task, an
+    answer under the perfect localizer's name, or an empty file.
     """
     known = {trial.problem: trial for trial in given.every_trial()}
     lines: dict[tuple[str, str], int | None] = {}
@@ -117,11 +126,14 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
 
 
 def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Returns accuracy by model, rule and quarter of the line that counts as faulty (the labelled
-    or the changed one), from `answers`, a table by `judged` or of the same columns: model, rule,
-    reading (the rule in words), quarter (1 to 4), cell (selects these answers), tasks, found,
-    accuracy, low, high (0 to 1; Wilson at level `confidence`, programs as clusters). Tasks without
-    a changed line are left out."""
+    """Return accuracy by model, rule and quarter of the line that counts as faulty (the
+    labelled or the changed line).
+
+    `answers` is a table in the form of `judged`. Columns: model, rule, reading (the
+    rule in words), quarter (1 to 4), cell (selects these answers), tasks, found,
+    accuracy, low, high (0 to 1; Wilson at level `confidence`, programs as clusters).
+    Tasks without a changed line are left out.
+    """
     placed = answers.dropna(subset="changed_quarter").assign(counts=True)
     tables = []
     for _, own in placed.groupby("model", sort=False):
@@ -134,22 +146,27 @@ def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def quarter_panels(table: pd.DataFrame) -> Panels:
-    """Returns dots for `share_dots` by reading from `table`, made by `by_quarter`: with the columns
-    label (the quarter in words), condition (the model) and n (tasks)."""
+    """Return a dict from reading to dots for `share_dots`, from `table`, made by
+    `by_quarter`.
+
+    Added columns: label (the quarter in words), condition (the model) and n (tasks).
+    """
     quarters = table["quarter"].map(QUARTERS)
     dots = table.assign(label=quarters, condition=table["model"], n=table["tasks"])
     return by_panel(dots, "reading")
 
 
 def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Returns the fall of accuracy from the first quarter of programs to the last, by labels and by
-    changed lines, a row for each model and tolerance. `answers` is a table as for `by_quarter`;
-    tasks without a changed line are left out.
+    """Return the fall of accuracy from the first quarter of programs to the last, by
+    labels and by changed lines.
 
-    Columns: model, tolerance (lines), answers, programs, fall (by the labels, 0 to 1), low, high,
-    fall_changed, changed_low, changed_high (by the changed lines), by_labels, by_labels_low,
-    by_labels_high (difference of both falls), verdict (whether the fall survives under the changed
-    lines). All intervals are over programs, at level `confidence`.
+    There is a row for each model and tolerance. `answers` is a table as for
+    `by_quarter`; tasks without a changed line are left out. Columns: model, tolerance
+    (lines), answers, programs; fall, low, high (by the labels, a difference of shares);
+    fall_changed, changed_low, changed_high (by the changed lines); by_labels,
+    by_labels_low, by_labels_high (difference of both falls); verdict (whether the fall
+    survives under the changed lines). All intervals are over programs, at level
+    `confidence`.
     """
     placed = with_seed(answers.dropna(subset="changed_quarter"))
     rows = []
@@ -175,18 +192,24 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def _fall(answers: pd.DataFrame, rule: str) -> Moved:
-    """Accuracy of `answers` by the scoring rule `rule` in the first quarter of programs minus
-    accuracy in the last, the quarter being that of the line that the rule takes as faulty."""
+    """Return the accuracy in the first quarter of programs minus that in the last, by
+    the scoring rule `rule`.
+
+    The quarter is that of the line that counts as faulty under the rule.
+    """
     _, place = READINGS[rule]
     value = answers[f"value_{rule}"]
     return share(value[answers[place] == 1]) - share(value[answers[place] == 4])
 
 
 def _verdict(row: Row) -> str:
-    """Returns in words whether the fall survives under the changed lines: not known, no fall under
-    the labels, survives, does not survive, or not decided. `row` has the falls by the labels and by
-    the changed lines, with their ends. It does not survive if its high is below half of the labels'
-    fall, the margin that the ledger takes."""
+    """Return, in words, whether the fall survives under the changed lines.
+
+    The result is: not known, no fall under the labels, survives, does not survive, or
+    not decided. `row` has the falls by the labels and by the changed lines, with their
+    ends. The fall does not survive if the high end under the changed lines is below
+    half of the labels' fall, which is the ledger's margin.
+    """
     if math.isnan(row["fall"]):
         return "not known: a quarter has no tasks"
     if row["low"] <= 0:
@@ -198,11 +221,11 @@ def _verdict(row: Row) -> str:
 
 
 def headline(effects: pd.DataFrame, rule: str) -> str:
-    """Return the finding in a sentence: what becomes of the perfect localizer's fall, and how many
-    models' falls survive.
+    """Return the finding in a sentence: how the perfect localizer's fall changes, and
+    how many models' falls survive.
 
-    `effects` is the table of `position_effects`. By the `rule` strict a line must be exact, by
-    any other within two lines.
+    `effects` is the table of `position_effects`. With the `rule` strict a line must be
+    exact, with any other rule within two lines.
     """
     rows = effects[effects["tolerance"] == TOLERANCES[rule]].set_index("model")
     verdicts = rows["verdict"].drop(ORACLE)

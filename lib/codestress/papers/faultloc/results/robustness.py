@@ -1,4 +1,5 @@
-"""Tables of Fault Localizability: accuracy on localized faults after mutations of the program."""
+"""Tables of Fault Localizability: accuracy on localized faults after mutations of the
+program."""
 
 from collections.abc import Sequence
 
@@ -21,13 +22,18 @@ from .localization import (
 )
 
 MUTATED = "mutated"
-"""Value of the column `change` under mutations, beside the controls' names."""
+"""Value of the column `change` under mutations; under a control it is the control's
+name."""
 
 
 def with_change(answers: pd.DataFrame, rule: str = "strict") -> pd.DataFrame:
-    """Returns those of `answers` to trials under mutations and controls, skipped ones too, with the
-    added columns `seed_program` (the program's source and id), `change` (`mutated`, or the
-    control's name) and `counts` (whether the scoring rule `rule` scores them as not skipped)."""
+    """Return those of `answers` to trials under mutations and controls, skipped ones
+    too, with three added columns.
+
+    The columns are `seed_program` (the program's source and id), `change` (`mutated`,
+    or the control's name) and `counts` (whether the trial is not skipped by the scoring
+    rule `rule`).
+    """
     again = with_seed(answers.query("spm != 'none'"))
     again["change"] = again["spm"].where(again["spm"].isin(CONTROLS), MUTATED)
     again["counts"] = again[f"outcome_{rule}"] != Outcome.SKIPPED.value
@@ -35,24 +41,30 @@ def with_change(answers: pd.DataFrame, rule: str = "strict") -> pd.DataFrame:
 
 
 def asked_again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns those of `answers` to trials under mutations, with the columns of `with_change`;
-    without controls, and without trials that the scoring rule `rule` scores as skipped."""
+    """Return those of `answers` to trials under mutations, with the columns of
+    `with_change`.
+
+    Controls are left out, and so are trials that the scoring rule `rule` scores as
+    skipped.
+    """
     return with_change(answers, rule).query("counts and change == @MUTATED")
 
 
 def robustness(
     answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns accuracy on localized tasks, asked again under mutations and controls (no change, or
-    a blank line), from `answers`, a table of answers (`Results.answers`): a row for each model and
-    combination of values of the columns `by`. `by` has `change` or
-    `spm`, which tells controls apart.
+    """Return accuracy on localized tasks, asked again under mutations and controls (no
+    change, or a blank line).
 
-    Columns: model, those of `by`, tasks (all, with their mutations), localized (tasks that the
-    model localized before), asked_again (localized tasks to which a neutral mutation could be
-    made), found_again, accuracy (of tasks asked again, by the scoring rule `rule`), low, high
-    (Wilson at `confidence`, programs as clusters), cell (selects these answers). Shares are 0 to 1,
-    nan if none was asked again.
+    `answers` is a table of answers (`Results.answers`). There is a row for each model
+    and combination of values of the columns `by`. `by` has `change` or `spm`, which
+    keeps controls apart from mutations.
+
+    Columns: model, those of `by`, tasks (all, with their mutations), localized (tasks
+    that the model localized before), asked_again (localized tasks to which a neutral
+    mutation could be made), found_again, accuracy (of tasks asked again, by the scoring
+    rule `rule`), low, high (Wilson at `confidence`, programs as clusters), cell
+    (selects these answers). Shares are 0 to 1, nan if none was asked again.
     """
     again = with_change(answers, rule)
     before = again[f"detail_{rule}"] != "not localized before"
@@ -70,14 +82,18 @@ def robustness(
 def losses(
     answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns the loss of localized faults under mutations, beside the loss under controls (no
-    change, or a blank line), from `answers`, a table of answers: a row for each control, model and
-    combination of values of the columns `by`. Only tasks asked again under both count.
+    """Return the loss of localized faults under mutations, beside the loss under
+    controls (no change, or a blank line).
 
-    Columns: model, those of `by`, asked_again, lost, control (its name), lost_control (of the same
-    tasks, under the control), net_lost (lost - lost_control), low, high (of net_lost, paired, over
-    programs; nan for a single program), low_joint (the lower end at the level at which those of
-    all rows of a control hold together, Bonferroni). Shares are 0 to 1.
+    `answers` is a table of answers. There is a row for each control, model and
+    combination of values of the columns `by`. Only tasks asked again under both
+    mutation and control count.
+
+    Columns: model, those of `by`, asked_again, lost, control (its name), lost_control
+    (of the same tasks, under the control), net_lost (lost - lost_control), low, high
+    (of net_lost, paired, over programs, at `confidence`; nan for a single program),
+    low_joint (lower end of an interval at the higher level at which the intervals of
+    all rows of a control hold together; Bonferroni). Shares are 0 to 1.
     """
     value = f"value_{rule}"
     task = ["model", *TASK]
@@ -105,22 +121,32 @@ def losses(
 
 
 POINTS = ["model", "language", "mutation", "strength", "cell", "value", "low", "high"]
-"""Columns of points of Figure 8: model (or its mean line), language, mutation (or `ALL_MUTATIONS`), strength,
-cell (selects these answers), accuracy and its interval in %."""
+"""Columns of points of Figure 8.
+
+They are model (or the name of the mean line), language, mutation (or `ALL_MUTATIONS`),
+strength, cell (selects these answers), and accuracy with its interval, in %.
+"""
 
 
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns points (`POINTS`) for `strength_curves` from `table`, made by `robustness` by
-    language, spm, said and strength. Controls are left out."""
+    """Return points (`POINTS`) for `strength_curves`, from `table`.
+
+    `robustness` has made `table`, by language, spm, said and strength. Controls are
+    left out.
+    """
     points = named(table.query("spm not in @CONTROLS"))
     points[["value", "low", "high"]] = 100 * points[["accuracy", "low", "high"]]
     return points[POINTS]
 
 
 def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Returns the points (`POINTS`) of Figure 8's mean line, over the models asked, for each
-    language, mutation (and all together) and strength. `answers` is a table of answers. All models'
-    shares count alike; programs are the clusters of the intervals at level `confidence`."""
+    """Return the points (`POINTS`) of Figure 8's mean line, for each language, mutation
+    (and all mutations together) and strength.
+
+    `answers` is a table of answers. The mean is over the models asked, with the same
+    weight for each model's share. Programs are the clusters of the intervals at level
+    `confidence`.
+    """
     again = named(asked_again(answers, rule))
     single = with_cells(again, ["language", "spm", "said", "strength"])
     every = with_cells(again, ["language", "change", "strength"])
@@ -137,8 +163,11 @@ def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns `table` with the added column `mutation`: the name in its column spm, with the word
-    accusing if its comments accuse; unchanged if it has no column spm."""
+    """Return `table` with the added column `mutation`: the name in its column spm, with
+    the word accusing if its comments accuse.
+
+    A table without the column spm is returned unchanged.
+    """
     if "spm" not in table:
         return table
     accusing = table["said"].map({"accuses elsewhere": ", accusing"}).fillna("")
@@ -146,9 +175,12 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
-    """Returns the finding of a figure that compares what `show` says, in a sentence: how the mean in
-    `points` (made by `mean_points`) moves over strengths, or how often `losses` (made by the
-    function of that name) shows that mutations cost more than the last of the controls."""
+    """Return, in a sentence, the finding of a figure that compares what `show` says.
+
+    With `show` = `strengths`, the finding is how the mean in `points` (made by
+    `mean_points`) moves over strengths. Otherwise it is how often `losses` (a table of
+    the function `losses`) shows that mutations cost more than the last of the controls.
+    """
     if show == "strengths":
         return _strengths_headline(points)
     control = "".join(losses["control"][-1:]) or "no control"
@@ -161,7 +193,7 @@ def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
 
 
 def _strengths_headline(points: pd.DataFrame) -> str:
-    """Returns in a sentence how the mean of all mutations moves over strengths."""
+    """Return, in a sentence, how the mean of all mutations moves over strengths."""
     together = points.query("mutation == @ALL_MUTATIONS").sort_values("strength")
     moves = []
     for language, values in together.groupby("language", sort=False)["value"]:

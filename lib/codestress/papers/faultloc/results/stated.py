@@ -1,5 +1,5 @@
-"""Averages that the text of Fault Localizability states, recomputed from the answers of all of the
-paper's models."""
+"""Averages that the text of Fault Localizability states, recomputed from the answers of
+all of the paper's models."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
@@ -18,18 +18,20 @@ STEPS = 7
 """Number of steps between strengths 1 and 8."""
 
 Number = tuple[str, str, str, Moved]
-"""Language (`both` for two), name of a number, reading of the paper's words, estimate."""
+"""Language (`both` for two), name of a number, reading of the paper's words, estimate.
+"""
 
 
 def stated_numbers(
     answers: pd.DataFrame, programs: Sequence[str], *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns the numbers that the paper's text states, recomputed from `answers`, a table of
-    answers: a row for each number, language and reading of its words. A number of several models is
-    left out unless all of them were asked.
+    """Return the numbers that the paper's text states, recomputed from `answers`, a
+    table of answers.
 
-    Columns: number (its name), language (`both` for two), reading, value, low, high (0 to 1; at
-    level `confidence`, programs as clusters), programs (number asked about), of (the names in
+    There is a row for each number, language and reading of the paper's words. A number
+    of several models is left out unless all of them were asked. Columns: number (its
+    name), language (`both` for two), reading, value, low, high (0 to 1; at level
+    `confidence`, programs as clusters), programs (number asked about), of (the names in
     `programs`, the programs' sources).
     """
     answers = with_seed(answers).rename(columns={f"value_{rule}": "value"})
@@ -59,18 +61,24 @@ def stated_numbers(
 
 
 def _mean(part: pd.DataFrame, *levels: str) -> Moved:
-    """Mean of the column value of `part`. With `levels` (names of columns), the mean over the
-    values of the first level of the means within each, and so on inwards; `NOTHING` without
-    rows."""
+    """Return the mean of the column value of `part`.
+
+    With `levels` (names of columns), groups by the first level have the same weight,
+    and within each group the mean is taken over the next level. The mean is `NOTHING`
+    without rows.
+    """
     if not levels:
         return share(part["value"])
     return mean([_mean(group, *levels[1:]) for _, group in part.groupby(levels[0])])
 
 
 def _over_all(plain: pd.DataFrame, again: pd.DataFrame) -> Iterator[Number]:
-    """Yields the numbers over all models: faults lost after mutations and the quarters of those
-    that were localized, then accuracy by mutation and the differences. `plain` has the answers
-    before mutations, `again` those after."""
+    """Yield the numbers over all models.
+
+    The numbers are faults lost after mutations and the quarters of localized faults,
+    then accuracy by mutation and the differences. `plain` has the answers before
+    mutations, `again` those after.
+    """
     lost = again.assign(value=1 - again["value"])
     shuffled = lost.query("spm == 'functions' and language == 'java'")
     numbers = {"lost": lost, "lost under functions": shuffled}
@@ -96,9 +104,12 @@ def _over_all(plain: pd.DataFrame, again: pd.DataFrame) -> Iterator[Number]:
 
 
 def _over_strengths(again: pd.DataFrame) -> Iterator[Number]:
-    """Yields accuracy at the lowest and highest strength, the fall between them, and the fall a
-    step (section V-B3 of Fault Localizability: first to last), for each language under two
-    readings. `again` has the answers after mutations."""
+    """Yield accuracy at the lowest and highest strength, the fall from first to last,
+    and the fall a step (section V-B3 of Fault Localizability).
+
+    Each number is for one language and one of two readings. `again` has the answers
+    after mutations.
+    """
     readings = {
         "mutations together": ["model"],
         "mean of the mutations": ["model", "spm"],
@@ -119,9 +130,13 @@ def _over_strengths(again: pd.DataFrame) -> Iterator[Number]:
 def _gain(
     plain: pd.DataFrame, again: pd.DataFrame, family: str, models: Sequence[str]
 ) -> Iterator[Number]:
-    """Yields the accuracy of the later of the two `models` of `family` minus that of the earlier,
-    before mutations (answers `plain`) and after (`again`), since the paper does not say which is
-    meant. Yields nothing without answers after mutations."""
+    """Yield the accuracy of the later of the two `models` of `family` minus that of the
+    earlier one.
+
+    There is a number for answers before mutations (`plain`) and one for answers after
+    (`again`), since the paper does not say which is meant. Yield nothing without
+    answers after mutations.
+    """
     if again.empty:
         return
     for reading, part in (("as they are", plain), ("after mutations", again)):
