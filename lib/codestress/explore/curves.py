@@ -52,7 +52,7 @@ FACTORS = (
 
 
 def answers_table(artefact: Artefact) -> pd.DataFrame:
-    """Returns the answers of `artefact`, as in `Results.answers`: from its folder where that is up
+    """Return the answers of `artefact`, as in `Results.answers`: from its folder where that is up
     to date, since to score some again takes 20 s, else from the store. Raises `IncompleteError` if
     a response is missing there."""
     why, _ = standing(artefact, inputs_of(artefact))
@@ -64,7 +64,7 @@ def answers_table(artefact: Artefact) -> pd.DataFrame:
 
 
 def factors_in(answers: pd.DataFrame) -> list[str]:
-    """Returns the columns of the table `answers` that tell answers apart (model, problem, sample or
+    """Return the columns of the table `answers` that tell answers apart (model, problem, sample or
     a factor): numbers first, model and problem last."""
     known = answers.filter(regex=FACTORS)
     names = known.columns[known.nunique() > 1]
@@ -97,7 +97,7 @@ def grouped(values: pd.Series, most: int) -> pd.Series:
 
 
 def share_figure(frame: pd.DataFrame, x: str, line: str) -> Figure:
-    """Returns a figure of accuracy (%, by the strict rule, with Wilson's 95 % intervals) in the
+    """Return a figure of accuracy (%, by the strict rule, with Wilson's 95 % intervals) in the
     answers `frame` against the column `x`, a series for each value of `line` (empty: one series).
 
     Numbers have an axis and are joined by lines; more than `RANGES` of them are cut into as many

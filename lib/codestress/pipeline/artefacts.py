@@ -193,17 +193,19 @@ def resolve(
     names: Sequence[str],
     profile_name: str,
     overrides: Overrides = Overrides(),
+    registry: dict[str, ModelEntry] | None = None,
 ) -> list[Artefact]:
     """Return the artefacts named in `names`, with complete and checked parameters: from
     their files, from the profile `profile_name`, then from the command line
     (`overrides`).
 
     An artefact ignores parameters of the command line that its schema does not have.
+    `registry` is a dict from model name to registry row (None: all registered models).
     Raises `ParameterError` for wrong values and names, and for a setting that no chosen
     artefact has.
     """
     profile = load_profile(profile_name)
-    registry = load_registry()
+    registry = load_registry() if registry is None else registry
     settings = [(*parse_setting(text), "--set") for text in overrides.settings]
     if overrides.models:
         settings.insert(0, ("models", list(overrides.models), "--models"))

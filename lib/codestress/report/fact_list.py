@@ -13,7 +13,7 @@ WIDEST = 60
 
 
 def fact_list(table: pd.DataFrame) -> Figure:
-    """Returns a figure that shows the rows of `table` as text, below the columns' names; a long
+    """Return a figure that shows the rows of `table` as text, below the columns' names; a long
     cell has several lines."""
     cells = [[name.replace("_", " ") for name in table]]
     for row in table.to_numpy():

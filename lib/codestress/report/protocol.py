@@ -35,7 +35,7 @@ class Deviation(NamedTuple):
 
 
 def deviations(given: Facts) -> list[Deviation]:
-    """Returns the parameters in `given`, a run's, that differ from those in
+    """Return the parameters in `given`, a run's, that differ from those in
     params/PAPER/ARTEFACT.yaml, which are the paper's, compared model by model; empty for a run by
     the paper's protocol. Other models are no deviation, for a paper's number names its models."""
     stated = {**read_artefact(given.artefact).parameters, "artefact": given.artefact}

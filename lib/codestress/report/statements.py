@@ -343,7 +343,7 @@ def _deviates(
     deviating: Sequence[Deviation],
     groups: Groups,
 ) -> str:
-    """Returns, in words, those of the run's deviations from the paper's protocol that concern the
+    """Return, in words, those of the run's deviations from the paper's protocol that concern the
     statement `stated` about the row `cell`: deviations of the models that either names, or of all
     models asked where neither names one; or another level of its interval than that of verdicts.
     Empty where none concerns it, or nothing is run."""

@@ -124,7 +124,7 @@ def nodes(root: Node | None) -> Iterator[Node]:
 
 
 def syntax_fault(root: Node) -> str:
-    """Returns where a syntax tree has its first fault, with the text of that line, as in `near line 3
+    """Return where a syntax tree has its first fault, with the text of that line, as in `near line 3
     (x = = 1)`; empty without one."""
     for node in nodes(root) if root.has_error else ():
         if node.has_error and not any(child.has_error for child in node.children):

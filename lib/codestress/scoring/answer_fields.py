@@ -34,7 +34,7 @@ def field_at(row: Any, path: str) -> Any:
 
 
 def id_text(value: Any) -> str:
-    """Returns a problem's id as text; empty for a fraction and for a value that is no id."""
+    """Return a problem's id as text; empty for a fraction and for a value that is no id."""
     if isinstance(value, float | Decimal):
         value = int(value) if value % 1 == 0 else None
     if isinstance(value, bytes):
@@ -43,7 +43,7 @@ def id_text(value: Any) -> str:
 
 
 def values_at(rows: Sequence[Any], path: str) -> tuple[list[Any], str]:
-    """Returns the values of the field at `path`, and its name. Texts of a field for several answers
+    """Return the values of the field at `path`, and its name. Texts of a field for several answers
     are read as lists where each writes out a list of texts, and the name says so."""
     values = [field_at(row, path) for row in rows]
     if path.endswith(("s", "_list")):
@@ -54,7 +54,7 @@ def values_at(rows: Sequence[Any], path: str) -> tuple[list[Any], str]:
 
 
 def _written_list(cell: Any) -> list[str | None] | None:
-    """Returns the list of texts that a cell writes out, as JSON or as Python's `repr` does; an empty
+    """Return the list of texts that a cell writes out, as JSON or as Python's `repr` does; an empty
     one for an empty cell, None for any other."""
     content: Any = [] if cell is None else None
     if isinstance(cell, str):

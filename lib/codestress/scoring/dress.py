@@ -68,7 +68,7 @@ DEEPEST_BRACKETS = 200
 
 
 def outside_brackets(text: str, mark: str, start: int = 0) -> int:
-    """Returns the index, from `start`, of the first `mark` (`==` or a closing bracket) in `text`
+    """Return the index, from `start`, of the first `mark` (`==` or a closing bracket) in `text`
     outside strings and brackets; -1 without one, or where a closing bracket without its opening one
     comes first, or a fence (three backticks), unless a box's closing brace is sought."""
     expected: list[str] = []

@@ -19,7 +19,7 @@ unless the program has unusual classes."""
 
 
 def names_read(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yields the names that some nodes read, and those of private attributes, `__name`."""
+    """Yield the names that some nodes read, and those of private attributes, `__name`."""
     for node in nodes:
         match node:
             case ast.Name(name, ast.Load()):
@@ -59,7 +59,7 @@ def is_empty(node: ast.expr, pattern: re.Pattern[str] = EMPTY) -> bool:
 
 
 def replaced(block: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yields the functions and classes of a block whose names get another value in it before
+    """Yield the functions and classes of a block whose names get another value in it before
     anything that runs by then reads them; not those called `_`, which decorators keep."""
     later = set[str]()
     for node in reversed(block):

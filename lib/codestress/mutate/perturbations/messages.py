@@ -159,17 +159,12 @@ def insert_messages(
     truth: Truth = "any",
     wording: Wording = "kit",
 ) -> Perturbed:
-    """Return the problem with misleading messages, each at a place drawn with
-    probability `density`.
+    """Return the problem with misleading messages, each at a place drawn with probability `density`.
 
-    The result's `sites` lists the messages; it is empty if none was inserted. `style`
-    is `comment`, `print`, or `neutral` (comments of equal length). Only messages of
-    `messages(wording)` whose truth in `trace` is `truth` are inserted (all if `truth`
-    is `any`).
-
-    The same draw at a higher density gives the same messages and more, and the same
-    places in every style. A message at a return never names a value that the return
-    gave.
+    The result's `sites` lists the messages; it is empty if none was inserted. `style` is `comment`, `print`, or
+    `neutral` (comments of equal length). Only messages of `messages(wording)` whose truth in `trace` is `truth` are
+    inserted (all if `truth` is `any`). The same draw at a higher density gives the same messages and more, and the
+    same places in every style. A message at a return never names a value that the return gave.
     """
     program = program_of(problem)
     chosen: list[Message] = []

@@ -104,13 +104,11 @@ def problem_constructs(problem: Problem) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def script_constructs(problem: Problem) -> frozenset[str]:
-    """Return the constructs of a JavaScript problem's program.
-
-    They are in the notation of `python_constructs`, or `@` with the name of a capture
-    of javascript.yaml. Two more are for names. `let n`: n is declared by `let`, `const`
-    or a class, so code above the declaration cannot read it. `write n`: n need not hold
-    an argument of the problem's call. That is so if n is not a parameter of the called
-    function, if n gets a value twice, or if the function is named elsewhere too.
+    """Return the constructs of a JavaScript problem's program, in the notation of `python_constructs`, or `@` with
+    the name of a capture of javascript.yaml. Two more are for names. `let n`: n is declared by `let`, `const` or a
+    class, so code above the declaration cannot read it. `write n`: n need not hold an argument of the problem's call.
+    That is so if n is not a parameter of the called function, if n gets a value twice, or if the function is named
+    elsewhere too.
     """
     program = JavaScriptProgram(problem)
     queries = query_cursor("declarations", "constructs")

@@ -226,7 +226,7 @@ class PythonProgram:
     # --- running it
 
     def note_returns(self) -> None:
-        """Puts code into the tree that records the values of return statements, and whether values
+        """Put code into the tree that records the values of return statements, and whether values
         at the places for messages change."""
         for block, _ in [*blocks(self.tree.body)]:
             block[:] = noted(block)

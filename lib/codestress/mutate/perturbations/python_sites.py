@@ -90,9 +90,9 @@ def noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
         body.append(statement)
         match statement:
             case ast.Expr(ast.Call(ast.Name("note_ran"), [place, kind])):
-                # The first place of a kind counts. At the start of a block, that may be a
-                # place of the condition around the block.
-                numbers.setdefault(ast.literal_eval(kind), ast.literal_eval(place))
+                # The last place of a kind is the statement's own. At the start of a block,
+                # a place of the condition around the block may stand before it.
+                numbers[ast.literal_eval(kind)] = ast.literal_eval(place)
                 continue
         for call, method in method_calls(statement):
             if method.attr in numbers:

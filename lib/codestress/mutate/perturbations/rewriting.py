@@ -236,8 +236,7 @@ def _rename_script(problem: Problem) -> Perturbed:
 
 
 def _rename_python(problem: Problem) -> Perturbed:
-    """Return a Python problem with REN: each occurrence of a name is resolved to its
-    variable."""
+    """Return a Python problem with REN: each occurrence of a name is resolved to its variable."""
     program = PythonProgram(problem)
     names = program.names
     keywords, opaque = _keywords(program.tree, names)

@@ -137,15 +137,11 @@ def make_variants(
     written_hints: Mapping[str, str] | None = None,
     **settings: Unpack[Settings],
 ) -> dict[str, Variant]:
-    """Return a dict from each problem's id to the problem's variant under one
-    perturbation.
+    """Return a dict from each problem's id to the problem's variant under one perturbation.
 
-    An applied variant behaved like its vanilla program on all inputs; one that differs
-    in comments alone is run on the problem's own input only. A variant that behaves
-    differently is drawn again, and rejected after `ATTEMPTS` draws. `written_hints` is
-    a dict from a problem's id to the value that MHC names in place of the kit's own;
-    right values are rejected.
-    """
+    An applied variant behaved like its vanilla program on all inputs; one that differs in comments alone is run on
+    the problem's own input only. A variant that behaves differently is drawn again, and rejected after `ATTEMPTS`
+    draws. `written_hints` is a dict from a problem's id to MHC's value for it; right values are rejected."""
     by_id = {checked.problem.id: checked for checked in problems}
     if perturbation in TAGGED:
         perturbation, settings["truth"] = TAGGED[perturbation]
@@ -210,10 +206,7 @@ def _perturbed(
     wrong: str,
     settings: Settings,
 ) -> Perturbed:
-    """Return the problem after one draw of a perturbation.
-
-    Raises `NotPerturbed` if the perturbation cannot be made.
-    """
+    """Return the problem after one draw of a perturbation; raise `NotPerturbed` if it cannot be made."""
     problem = changed = checked.problem
     if perturbation not in PERTURBATIONS:
         return own.rewrite(problem, perturbation, draw)

@@ -148,7 +148,7 @@ class Perturbed(Seeded):
 
 
 def _without_hints(given: Perturbed) -> Iterator[NotRun]:
-    """Yields a `NotRun` for each data set and language of `given` that has problems without a row in
+    """Yield a `NotRun` for each data set and language of `given` that has problems without a row in
     the file of hints: they are not asked about under MHC."""
     if "MHC" not in given.perturbations or given.hints == "generated":
         return
