@@ -108,6 +108,8 @@ def test_how_many_more() -> None:
     needed = clusters_to_decide(0.0, 0.05, ours, 100, theirs=0.0)
     assert needed == math.ceil(1.959964**2 * 0.25 / 0.05**2)
     assert clusters_to_decide(0.5, 0.05, ours, 100, theirs=0.0) == 25
+    assert clusters_to_decide(0.5, 0.05, ours, 100, theirs=0.1) == 25
+    assert math.isinf(clusters_to_decide(0.5, 0.05, ours, 100, theirs=0.5))
 
 
 def test_the_p_value_of_an_interval() -> None:

@@ -108,8 +108,8 @@ class Measured(NamedTuple):
         return Measured(value, low, high, items, self.student)
 
     def _wider(self, half: float) -> float:
-        """Return the length `half` of one side of the interval, lengthened to Student's
-        quantile; inf for a single item."""
+        """Return the length `half` of one side of the interval, lengthened from a
+        normal interval's to Student's; inf for a single item."""
         if self.items <= 1:
             return math.inf
         if self.student:
@@ -164,23 +164,23 @@ def of_noise(
 def clusters_to_decide(
     difference: float, margin: float, ours: float, clusters: float, theirs: float
 ) -> float:
-    """Return the number of our clusters that would decide the verdict if the difference
-    stayed the same.
+    """Return the smallest number of our clusters with which the verdict would be
+    decided (reproduced or differs) if the difference stayed the same.
 
-    The number is at least `FEWEST_CLUSTERS`. It is inf if no number would decide,
-    because `theirs` is not below `margin`.
+    The number is at least `FEWEST_CLUSTERS`. It is inf if no number would do, because
+    the paper's interval alone is too wide.
 
     `difference` is our number minus the paper's, and `margin` the largest difference
     that counts as reproduced. `ours` and `theirs` are half-widths of the intervals of
     our number (with `clusters` clusters) and of the paper's.
     """
-    if theirs >= margin:
-        return math.inf
     away = abs(difference)
     wanted = max(away, margin - away)
     room = margin
     if wanted > theirs:
         room = wanted
+    if theirs >= room:
+        return math.inf
     return max(FEWEST_CLUSTERS, math.ceil(clusters * ours**2 / (room**2 - theirs**2)))
 
 
