@@ -132,8 +132,8 @@ class Literal(NamedTuple):
 
 
 def parse_literal(text: str) -> Literal:
-    """Return the `Literal` of `text`: its value, written as Python's `repr` writes it
-    or as arithmetic between such values, and whether it contains arithmetic.
+    """Return the `Literal` of `text`: its value, and whether `text` has arithmetic. The
+    text must be one that Python's `repr` writes, or arithmetic between such values.
 
     Calls of Python's data types on values are parsed too: `set([1, 2])`, `dict(a=1)`,
     `float('inf')`. So are the names `nan` and `inf`. Raises `NotLiteral` for anything

@@ -251,8 +251,8 @@ def lack_of_fit(
 
     `right` and `asked` are (problems, k); `best` (3,) is the curve that was fitted with `weights` (k,). The statistic
     is that of `distances`. The reference distribution is a bootstrap under the hypothesis (Davison and Hinkley 1997,
-    4.4): the means of resampled problems are moved onto the curve and fitted again. The result is nan for fewer than
-    two problems, or if there are not more values of x than fitted parameters.
+    4.4): problems are shifted so that their means lie on the curve, then resampled and fitted again. The result is nan
+    for fewer than two problems, or if there are not more values of x than fitted parameters.
     """
     used = weights > 0
     problems = len(right)

@@ -41,9 +41,9 @@ QUESTION = (
 def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     """Return the name of the registry row for `model`: a name, a URL, or a function as FILE.py:FUNCTION.
 
-    A row made from a URL or a function is written to the file `SERVED`; for a URL, `model_id` and `key_env` are those
-    of `served_at`. With `ask`, a short request tries the model first. Raises `ParameterError` for a name without a
-    row, for a bad URL or id, and if another model's row has the name. Raises `EngineError` if the server does not
+    A row made from a URL or a function is written to the file `SERVED`; for a URL, `model_id` and `key_env` go to
+    `served_at`. With `ask`, a short request tries the model first. Raises `ParameterError` for a name without a
+    row, for a bad URL or id, and if another model has the new row's name. Raises `EngineError` if the server does not
     answer. With `ask`, raises `EngineError` if the model does not answer, and `BudgetReached` at a limit.
     """
     rows = load_registry()
@@ -98,11 +98,11 @@ def checked(entry: ModelEntry) -> ModelEntry:
 
 
 def _tried(entry: ModelEntry, prefill: str) -> ModelEntry:
-    """Return the registry row `entry`, adapted to the dialect in which the server
-    answers one short request, now or earlier.
+    """Return the registry row `entry`, adapted to the dialect in which its server
+    answers one short request. The request is sent unless the store has its response.
 
     The request has a system message and the begun answer `prefill`. Raises
-    `EngineError` if it fails, and `BudgetReached` if a limit stops it.
+    `EngineError` if the request fails, and `BudgetReached` if a limit stops it.
     """
     prompt = Prompt(QUESTION, Sampling(max_tokens=16), prefill)
     trials = Trials([Trial("probe", {})], lambda _: prompt, {})

@@ -126,8 +126,8 @@ def one_line(notes: Sequence[str], most: int) -> str:
 
 
 def with_short_names(figure: Figure, title: str, results: Results) -> str:
-    """Replace long names of the models of `results` in `figure`, and return `title`
-    with the short names."""
+    """Replace the long names of the models of `results` by short ones in `figure`;
+    return `title` with the same replacements."""
     names = short_names(results)
     if names:
         reword(figure, lambda text: renamed(text.get_text(), names))

@@ -75,9 +75,9 @@ def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
 def board(table: pd.DataFrame) -> dict[str, Any]:
     """Return the data of the page's table from `table`, the result of `models_by_task`.
 
-    `tasks` is a dict from each task to the items that its published numbers count, in
-    words. `models` has the names in the table's order. `cells` is a dict from model,
-    task and source to a row of `table`.
+    The data is a dict with three entries. `tasks`: a dict from each task to the items
+    that its published numbers count, in words. `models`: names in the table's order.
+    `cells`: a dict from (model, task, source) to a row of `table`.
     """
     names = sorted(table["task"].unique())
     return {
@@ -88,8 +88,8 @@ def board(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def write_board(table: pd.DataFrame, folder: Path) -> None:
-    """Write models.csv and models.md into `folder`: a line for each number of `table`,
-    the result of `models_by_task`, and the kind of its interval."""
+    """Write models.csv and models.md into `folder`. Each line has one number of
+    `table` (the result of `models_by_task`) and the kind of the number's interval."""
     words = "Wilson's 95 %, as if answers were independent"
     table = table.round(2).assign(interval=words)
     write_whole(folder / "models.csv", table.to_csv(index=False))

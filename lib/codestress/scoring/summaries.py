@@ -25,8 +25,8 @@ def summarize(
     rule, and rules_differ, the number of answers that the rules score differently.
 
     The interval at `confidence` is Wilson's with the effective number of items, because
-    answers to one item are not independent. If only one item was asked several times,
-    the interval is for that item and counts its answers.
+    answers to one item are not independent. If all answers of a row are to one item, the
+    interval is for that item and counts its answers.
     """
     values = [name for name in answers if name.startswith("value_")]
     rows = []

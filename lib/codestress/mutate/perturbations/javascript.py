@@ -200,7 +200,8 @@ class JavaScriptProgram:
     # --- running it
 
     def note_returns(self) -> None:
-        """Add edits that record the value of each return statement, as a JSON text."""
+        """Add the edits after which the program, when it runs, records the value of
+        each return statement as a JSON text."""
         returns = [node for node in nodes(self.root) if node.type == "return_statement"]
         values = [node.named_children[0] for node in returns if node.named_children]
         for ordinal, value in enumerate(values):

@@ -145,8 +145,8 @@ def message_sites(root: Node, code: str) -> Iterator[MessageSite]:
 
 
 def _kind(node: Node) -> str:
-    """Return the kind (a key of messages.yaml) of the place for messages at a node;
-    empty if no message may stand there."""
+    """Return the kind of misleading message (a key of messages.yaml) that may stand at
+    a node; empty if none may."""
     match node.type:
         case "return_statement":
             return "return" if node.named_children else ""

@@ -110,10 +110,10 @@ def write_material(
 def with_other_rows(
     written: Written, rows: Sequence[Row], path: Path, source: str
 ) -> str:
-    """Return the text of a JSON Lines file that replaces the one at `path`. The text
-    has the old file's rows about other problems, tasks or data sets than those in
-    `written`, which is about `source`, then `rows`. Raises `DataError` if a line of the
-    old file is not an object with an id."""
+    """Return the new text of the JSON Lines file at `path`; nothing is written. It has
+    the old rows, then `rows`. An old row is left out if its data set is `source` and
+    its problem and task are in `written`. Raises `DataError` if a line of the old file
+    is not an object with an id."""
     asked = {(row["id"], row.get("task")) for row in written.rows + written.rejected}
     kept = []
     if path.is_file():

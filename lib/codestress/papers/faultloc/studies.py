@@ -106,7 +106,7 @@ def mutated(
 
 
 class Localization(Mutations, Naming):
-    """Parameters of the questions for faulty lines, before and after mutations
+    """Parameters of the questions which line is faulty, before and after mutations
     (sections IV and V of Fault Localizability)."""
 
     PARTS = ("controls",)

@@ -124,11 +124,11 @@ class Chains(Interval, Experiment):
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials of every combination of wording, shuffling, d and list of
-        words, at every size of the list.
+        words, at every number of lines.
 
-        Item i of each combination has `first + i * step` lines, below `lines_below`.
+        Size i of each combination has `first + i * step` lines, below `lines_below`.
         Here, `first` is the larger of `first_lines` and the number of lines that the
-        target chain spans. Combinations are paired by list and i.
+        target chain spans. Trials with the same list of words and size are paired.
         """
         conditions = product(self.wording, self.shuffled, self.d, range(self.lists))
         for wording, shuffled, d, number in conditions:

@@ -97,11 +97,11 @@ class Sensitivity(Begun):
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials on every problem with every subset of its lines removed, or
-        with `versions` of these subsets, without distractors. Programs of one line are
-        left out.
+        with `versions` of these subsets. Trials have no distractors. Programs of one
+        line are left out.
 
-        With `shown` "program", and for SemTrace, only outputs are asked for. Raises
-        `DataError` if all programs have one line.
+        Only outputs are asked for if `shown` is "program" or the problems are
+        SemTrace's. Raises `DataError` if all programs have one line.
         """
         tasks = self.tasks
         if self.shown == "program" or self.problems == "semtrace":

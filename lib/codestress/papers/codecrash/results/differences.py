@@ -217,8 +217,8 @@ def setting_effects(
     Columns: setting, the other columns of `CELL`, reading (percentage points, or % of
     vanilla), value, low, high, problems, questions, independent. For a change of the
     prompt (ignore, refactor), both values are compared with the same vanilla programs.
-    Intervals at `confidence` are over questions (clusters of problems), which both
-    values share. `rule` is the scoring rule.
+    Intervals at `confidence` are over questions (clusters of problems made from one
+    contest question), which both values share; independent is their effective number. `rule` is the scoring rule.
     """
     pairs = paired_scores(answers, rule)
     pairs = pairs.query("perturbation != 'VAN'")

@@ -66,14 +66,14 @@ def with_seed(answers: pd.DataFrame) -> pd.DataFrame:
 def shares(
     answers: pd.DataFrame, by: Sequence[str], rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Return accuracy in groups of `answers`, a table of answers with the bool column
-    counts: whether an answer counts.
+    """Return accuracy in groups of `answers`, a table of answers in which the bool
+    column `counts` says whether an answer is included.
 
     There is a row for each model and combination of values of the columns `by`, in
-    order of appearance, even if no answer of it counts. Columns: model, those of `by`,
+    order of appearance, even if no answer of it is included. Columns: model, those of `by`,
     tasks (different ones), answers, found (right answers), accuracy (found / answers by
     the scoring rule `rule`), low, high (Wilson at level `confidence`, programs as
-    clusters), programs, cell (selects these answers). Shares are 0 to 1, nan without
+    clusters), programs, cell (values that select the answers). Shares are 0 to 1, nan without
     answers.
     """
     rows = []

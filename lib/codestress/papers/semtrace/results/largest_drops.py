@@ -166,12 +166,12 @@ def _largest(curves: Array, unit: str, reading: str) -> Array:
 
 
 def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
-    """Return the median, over the paper's models, of their largest drops in % of the
-    maximum, by exact matches over all tasks of a data set. The medians in version 3 of
-    the paper may be these.
+    """Return, for each data set, the median over the paper's models of each model's
+    largest drop, in % of the model's maximum. Accuracy is the share of exact matches
+    over all tasks. Version 3 of the paper does not define its medians; these may be it.
 
     `drops` is the result of `largest_drops`. Columns: dataset, relative (the median),
-    problems (the smallest number). A data set has a row only if all of the paper's
+    problems (the smallest number of a model). A data set has a row only if all of the paper's
     models were asked.
     """
     models = published_groups()["all"]
