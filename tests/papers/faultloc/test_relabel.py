@@ -109,7 +109,7 @@ FORM = '"id": "29/MisplacedReturn/1", "line": 2'
         ("[1]", ("line 1", FORM)),
         ("no JSON", ("line 1", FORM)),
         ("", (FORM,)),
-        (gzip.compress(b"{}"), ("line 1", FORM)),
+        (gzip.compress(b"{}", mtime=0), ("line 1", FORM)),
         (None, ()),
     ],
 )
