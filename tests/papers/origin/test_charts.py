@@ -33,7 +33,7 @@ def fit_of(height: float, rate: float, lack: float = np.nan) -> ExponentialFit:
 
 def regenerated(models: list[str]) -> pd.DataFrame:
     rows = product(CONDITIONS, models)
-    table = pd.DataFrame(rows, columns=["condition", "label"])
+    table = pd.DataFrame(rows, columns=["condition", "model"])
     return table.assign(accuracy=0.5, low=0.4, high=0.6)
 
 
@@ -44,22 +44,21 @@ def size(figure: Figure) -> tuple[float, float]:
     return float(width), float(height)
 
 
-def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
+def test_the_papers_shares_stand_in_a_panel_of_their_own() -> None:
     bars = results.published_shares("origin/fig11", 0.95)
     models = bars["model"].unique().tolist()
-    [(title, rows)] = results.share_panels(bars, regenerated(models)).items()
-    names(title, "regenerated", "published")
-    assert set(rows["label"]) == set(bars["label"])
-    figure = charts.share_rows({title: rows}, xlabel="right (%)")
+    shares = results.share_table(bars, regenerated(models))
+    figure = charts.share_rows(shares, xlabel="right (%)")
     width, height = size(figure)
     assert width == pytest.approx(3.3)
     assert height < TALLEST - ROOM
-    drawn = [bars.lines[0].get_color() for bars in figure.axes[0].containers]
-    grey = [to_hex(colour).upper() == PUBLISHED for colour in drawn]
-    assert grey == [True, False, False]
-    theirs, ours = results.share_panels(bars, regenerated(["sim-a"]))
-    names(theirs, "published")
-    names(ours, "regenerated")
+    theirs, ours = figure.axes[:2]
+    names(theirs.get_title("right"), "published")
+    names(ours.get_title("right"), "regenerated")
+    colours = [to_hex(bar.get_facecolor()).upper() for bar in theirs.containers[0]]
+    assert set(colours) == {PUBLISHED}
+    labels = [label.get_text() for label in theirs.get_yticklabels()]
+    assert set(labels) == set(bars["label"])
 
 
 @pytest.mark.slow
@@ -67,7 +66,9 @@ def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
     rows = product([f"m{n}" for n in range(14)], [16, 24])
     cells = pd.DataFrame(rows, columns=["model", "lines"])
     cells["outcome"] = ["correct", "incorrect"] * 14
-    figure = charts.outcome_map(dict.fromkeys(("published", "here", "in order"), cells))
+    sources = ("published", "regenerated, shuffled", "regenerated, in order")
+    parts = [cells.assign(source=source) for source in sources]
+    figure = charts.outcome_map(pd.concat(parts))
     assert size(figure)[1] <= TALLEST - ROOM
     assert [len(ax.get_yticks()) for ax in figure.axes[:3]] == [14] * 3
     assert figure.axes[0].get_xlim() == (12, 28)
@@ -133,18 +134,20 @@ def test_titles_of_shares_say_the_largest_or_how_many_differences_are_certain() 
     ours = regenerated(["sim-a", "sim-b"])
     in_order = ours[ours["condition"] == CONDITIONS[1]]
     none = pd.DataFrame(columns=["low", "high"])
-    told = results.shares_headline(bars, in_order, none)
+    told = results.shares_headline(results.share_table(bars, in_order), none)
     names(told, "d = 15", "27 % right in the paper (GPT4-turbo)", "50 % here (sim-a")
     differences = pd.DataFrame({"p_value": [0.02, 0.03]})  # by Holm, 0.04 and 0.04
-    assert "none of 2" in results.shares_headline(bars, ours, differences + 0.01)
-    told = results.shares_headline(bars, ours, differences)
+    assert "none of 2" in results.shares_headline(ours, differences + 0.01)
+    told = results.shares_headline(ours, differences)
     names(told, "differ for 2 of 2")
 
 
 def test_the_best_models_stand_first_and_none_is_left_out() -> None:
     rows = [("a", "x", 0.2), ("b", "x", 0.4), ("a", "y", 0.9), ("c", "y", 1.0)]
     shares = pd.DataFrame(rows, columns=["label", "condition", "accuracy"])
-    assert results.best_first(shares)["label"].tolist() == ["b", "a", "a", "c"]
+    shares = shares.assign(source="regenerated", low=0.1, high=1.0)
+    ax = charts.share_rows(shares, xlabel="").axes[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["b", "a", "c"]
 
 
 def test_the_title_of_the_published_findings_counts_decided_models() -> None:

@@ -45,30 +45,38 @@ LOOKS: dict[str, Any] = {
 incorrect, `UNANSWERED`) to options for Matplotlib."""
 
 
-def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
-    """Draw a map of outcomes, and return the figure: a panel for each of `sources`
+def outcome_map(cells: pd.DataFrame) -> Figure:
+    """Draw a map of outcomes, and return the figure: a panel for each source
     (published, regenerated), and a row for each model. The x axis is the number of
     lines in the list.
 
-    `sources` is a dict from title to table with the columns model, lines (in equal
-    steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
-    (truncated, refused, …) grey and dotted. The numbers of correct answers stand on the
-    right.
+    `cells` has the columns source, model, lines (in equal steps), outcome. Correct is
+    dark and plain, incorrect light and hatched, all else (truncated, refused, …) grey
+    and dotted. The numbers of correct answers stand on the right.
     """
-    rows = [cells["model"].nunique() for cells in sources.values()]
+    outcome = cells["outcome"]
+    kind = outcome.where(outcome.isin(list(LOOKS)), UNANSWERED)
+    sources = dict(list(cells.assign(kind=kind).groupby("source", sort=False)))
+    rows = [part["model"].nunique() for part in sources.values()]
     height = 0.5 + 0.19 * sum(rows) + 0.5 * len(rows)
     height = min(height, TALLEST - 0.6)
-    figure, axes = panels(list(sources), 1, height, height_ratios=rows, sharex=True)
-    seen = set[str]()
-    for ax, (title, cells) in zip(axes, sources.items(), strict=True):
-        outcome = cells["outcome"]
-        kind = outcome.where(outcome.isin(list(LOOKS)), UNANSWERED)
-        seen.update(kind)
-        _outcome_panel(ax, cells.assign(kind=kind), title.startswith("published"))
+    titles = list(map(_title, sources))
+    figure, axes = panels(titles, 1, height, height_ratios=rows, sharex=True)
+    for ax, (source, part) in zip(axes, sources.items(), strict=True):
+        _outcome_panel(ax, part, source == "published")
     axes[-1].set_xlabel("lines in the list")
-    handles = [Patch(label=kind, **LOOKS[kind]) for kind in LOOKS if kind in seen]
+    occurred = [name for name in LOOKS if (kind == name).any()]
+    handles = [Patch(label=name, **LOOKS[name]) for name in occurred]
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
+
+
+def _title(source: str) -> str:
+    """Return the title of a panel with the numbers of `source`, such as `published` or
+    `regenerated, shuffled`."""
+    if source == "published":
+        return "published (the paper's own runs)"
+    return source.replace("regenerated", "regenerated here")
 
 
 def _outcome_panel(ax: Axes, cells: pd.DataFrame, published: bool) -> None:
@@ -111,42 +119,42 @@ def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, published: bool) -> None:
         mark(ax, row, lines, y, step, 0.76)
 
 
-def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
-    """Draw accuracies with intervals, and return the figure: a panel for each table of
-    `sources`, a dict from title to table, and a row for each label in the table.
-    `xlabel` names the axis.
+def share_rows(shares: pd.DataFrame, *, xlabel: str) -> Figure:
+    """Draw accuracies with intervals, and return the figure: a panel for each source
+    (published, regenerated), and a row for each label, the most accurate under the
+    first condition first. `xlabel` names the axis.
 
-    A table has the columns label, condition, accuracy, low, high (0 to 1), and
+    `shares` has the columns source, label, condition, accuracy, low, high (0 to 1), and
     optionally cell (values that select the answers behind a row). A single condition is
     drawn as bars. Several conditions are points of different shapes, every second
-    condition hollow. Conditions are grey if their name or the panel's title begins with
-    `published`. The values stand on the right, in the order of the conditions.
+    condition hollow. Published numbers are grey. The values stand on the right, in the
+    order of the conditions.
     """
-    rows = [frame["label"].nunique() for frame in sources.values()]
+    sources = dict(list(shares.groupby("source", sort=False)))
+    rows = [part["label"].nunique() for part in sources.values()]
     height = 0.5 + 0.2 * sum(rows) + 0.6 * len(rows)
     figure, axes = panels(
         [""] * len(rows), 1, height, WIDTHS["column"], height_ratios=rows, sharex=True
     )
-    for ax, (title, frame) in zip(axes, sources.items(), strict=True):
-        _share_panel(ax, frame, title)
+    for ax, (source, part) in zip(axes, sources.items(), strict=True):
+        _share_panel(ax, part, source)
     axes[-1].set_xlabel(xlabel)
     return figure
 
 
-def _share_panel(ax: Axes, frame: pd.DataFrame, title: str) -> None:
-    """Draw in the panel `ax` the accuracies of the table `frame` under each condition,
-    and write `title` above."""
-    labels = list(frame["label"].unique())
-    conditions = list(frame["condition"].unique())
-    percents = []
+def _share_panel(ax: Axes, part: pd.DataFrame, source: str) -> None:
+    """Draw in the panel `ax` the accuracies `part` of one source under each condition,
+    and write the panel's title above. A label without an answer under the first
+    condition comes last."""
+    wide = part.pivot_table("accuracy", "label", "condition", sort=False, dropna=False)
+    wide = wide.sort_values(wide.columns[0], ascending=False, kind="stable")
+    conditions = list(wide)
     for number, name in enumerate(conditions):
-        part = frame.query("condition == @name")
-        part = part.set_index("label").reindex(labels)
-        published = "published" in (title[:9], name[:9])
-        _draw_shares(ax, part, number, conditions, published)
-        percents.append([f"{100 * share:.0f}" for share in part["accuracy"]])
-    name_rows(ax, labels)
-    _on_the_right(ax, list(map(" / ".join, zip(*percents, strict=True))))
+        own = part[part["condition"] == name].set_index("label").reindex(wide.index)
+        _draw_shares(ax, own, number, conditions, source == "published")
+    name_rows(ax, list(wide.index))
+    percents = (100 * wide).to_numpy()
+    _on_the_right(ax, [" / ".join(f"{x:.0f}" for x in row) for row in percents])
     ax.set_xlim(0, 101)
     ax.set_xticks(range(0, 101, 20))
     pad = 4
@@ -156,7 +164,7 @@ def _share_panel(ax: Axes, frame: pd.DataFrame, title: str) -> None:
             borderpad=0, borderaxespad=0.3, loc="lower left", bbox_to_anchor=(0, 1)
         )
     # The title stands above: long names of models leave no room for it beside them.
-    ax.set_title(title, loc="right", pad=pad)
+    ax.set_title(_title(source), loc="right", pad=pad)
 
 
 def _draw_shares(

@@ -64,10 +64,6 @@ def _outcomes_of(artefact: str) -> pd.DataFrame:
     return by_size(OUTCOMES_OF.get(name, name))
 
 
-PUBLISHED = "published (the paper's own runs)"
-"""Title of a panel of the paper's numbers."""
-
-
 def with_pairs(
     summary: pd.DataFrame, answers: pd.DataFrame, artefact: str, rule: str
 ) -> pd.DataFrame:
@@ -120,25 +116,16 @@ def beside_published(
 # --- Figures 1, 2, 3, 10: right and wrong at every size -----------------------------------------------------------
 
 
-SOURCES = {
-    "published": PUBLISHED,
-    "regenerated": "regenerated here",
-    "regenerated, shuffled": "regenerated here, shuffled",
-    "regenerated, in order": "regenerated here, in order",
-}
-"""Dict from source to the title of its panel in an outcome map, in the order of the
-panels."""
-
-
 def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Return the outcome at every size of the list for the figure `artefact`, published
     and regenerated, the best models of each source first. A size that was asked several
     times is correct if more than half of its `answers` are, else it has their most
     frequent other outcome, under the scoring rule `rule`.
 
-    Columns: source (a key of `SOURCES`), model, lines, outcome, and cell (column values
-    that select the answers; missing for published outcomes). Published sizes beyond the
-    longest list asked here are left out.
+    Columns: source (`published`, `regenerated`, or with both orders of the list
+    `regenerated, shuffled` and `regenerated, in order`), model, lines, outcome, and
+    cell (column values that select the answers; missing for published outcomes).
+    Published sizes beyond the longest list asked here are left out.
     """
     published = _outcomes_of(artefact)
     published["outcome"] = published["right"].map(
@@ -157,9 +144,8 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
     cells = pd.concat([published[asked], here], ignore_index=True)
     correct = cells["outcome"] == CORRECT
     right = correct.groupby([cells["source"], cells["model"]]).transform("sum")
-    source = cells["source"].map(list(SOURCES).index)
-    ranks = np.lexsort([-right, source])
-    cells = cells.iloc[ranks].reset_index(drop=True)
+    sources, _ = pd.factorize(cells["source"])
+    cells = cells.iloc[np.lexsort([-right, sources])].reset_index(drop=True)
     return cells[["source", "model", "lines", "outcome", "cell"]]
 
 
@@ -184,17 +170,26 @@ def largest(values: pd.Series, where: str) -> str:
     return f"{most:.0f} {where} ({best})"
 
 
+def best_of(values: pd.Series, sources: pd.Series, there: str, here: str) -> str:
+    """Return a text with the largest of the published and of the regenerated `values`,
+    which are indexed by model. `sources` says of each value whether it is `published`
+    or `regenerated`. The words `there` or `here` follow its largest value."""
+    ends = []
+    for source, where in (("published", there), ("regenerated", here)):
+        own = values[sources.str.startswith(source).to_numpy()]
+        if len(own):
+            ends.append(largest(own, where))
+    return ", ".join(ends)
+
+
 def outcomes_headline(table: pd.DataFrame, d: list[int]) -> str:
     """Return the title of an outcome map of lists with the distances `d`. The title
     says at how many sizes the best model is right, in the paper and here. `table` has
     the columns source, model, correct."""
-    ends = []
-    for source, where in (("published", "sizes in the paper"), ("regenerated", "here")):
-        own = table[table["source"].str.startswith(source)]
-        if len(own):
-            ends.append(largest(own.set_index("model")["correct"], where))
+    correct = table.set_index("model")["correct"]
+    best = best_of(correct, table["source"], "sizes in the paper", "here")
     distances = ", ".join(map(str, d))
-    return f"d = {distances}: at best right at {', '.join(ends)}"
+    return f"d = {distances}: at best right at {best}"
 
 
 # --- Figures 4, 5, 11: shares -------------------------------------------------------------------------------------
@@ -213,61 +208,14 @@ def condition_label(row: pd.Series) -> str:
     return label
 
 
-def best_first(shares: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy of the table `shares` (columns label, condition, accuracy) sorted
-    by label (the model), the most accurate model first. Accuracy is compared under the
-    condition of the first row; a model without an answer under this condition comes
-    last."""
-    condition = shares["condition"]
-    first = shares[condition == condition.iloc[0]]
-    best = first.sort_values("accuracy", ascending=False, kind="stable")["label"]
-    labels = dict.fromkeys([*best, *shares["label"]])
-    return shares.set_index("label").loc[list(labels)].reset_index()
-
-
-def share_panels(
-    published: pd.DataFrame, regenerated: pd.DataFrame
-) -> dict[str, pd.DataFrame]:
-    """Return the tables to draw, as a dict from title to table: the paper's shares
-    (`published`), and those of the models asked here (`regenerated`). If all models
-    asked here are the paper's, one table holds both, with the paper's labels."""
-    names = dict(zip(published["model"], published["label"], strict=True))
-    if not set(regenerated["label"]) <= set(names):
-        panels = {}
-        if len(published):
-            panels[PUBLISHED] = published
-        panels["regenerated here"] = regenerated
-        return panels
-    theirs = published.assign(condition="published")
-    own = regenerated.assign(label=regenerated["label"].map(names))
-    both = pd.concat([theirs, own], ignore_index=True)
-    return {"regenerated and published": both}
-
-
-def shares_headline(
-    published: pd.DataFrame, regenerated: pd.DataFrame, differences: pd.DataFrame
-) -> str:
-    """Return the title of a figure of shares: the best model of the paper and the best
-    here. If `differences` between conditions (column p_value) are not empty, the title
-    says how many of them differ from zero after Holm's correction."""
-    if len(differences):
-        sure = told_from_zero(differences["p_value"]) or "none"
-        return f"Conditions clearly differ for {sure} of {len(differences)}"
-    ends = []
-    for where, part in (("% right in the paper", published), ("% here", regenerated)):
-        if len(part):
-            ends.append(largest(100 * part.set_index("label")["accuracy"], where))
-    condition = str(regenerated["condition"].iloc[0])
-    lists = condition.removesuffix(", in order")
-    return f"{lists}: at most {', '.join(ends)}"
-
-
 def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     """Return the `published` and regenerated (`summary`) accuracies in one table, a row
-    for each. Columns: source (`published` or `regenerated`) and the columns of
-    `summary`, in which `model` is renamed `label`. Columns that only `summary` has,
-    such as the counts of outcomes, are nan for published rows."""
-    table = summary.rename(columns={"model": "label"})
+    for each. Columns: source (`published` or `regenerated`), the columns of `summary`,
+    in which `model` is renamed `label`, and cell (column values that select a
+    regenerated row's answers). Columns that only `summary` has, such as the counts of
+    outcomes, are nan for published rows."""
+    table = with_cells(summary, ["model", "condition"])
+    table = table.rename(columns={"model": "label"})
     table.insert(0, "source", "regenerated")
     if len(published):
         theirs = published[["label", "condition", "accuracy", "low", "high"]]
@@ -275,6 +223,20 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
         both = pd.concat([theirs, table], ignore_index=True)
         table = both[list(table)]
     return table
+
+
+def shares_headline(table: pd.DataFrame, differences: pd.DataFrame) -> str:
+    """Return the title of a figure of shares: the best model of the paper and the best
+    here, from `table`, the result of `share_table`. If `differences` between conditions
+    (column p_value) are not empty, the title says how many of them differ from zero
+    after Holm's correction."""
+    if len(differences):
+        sure = told_from_zero(differences["p_value"]) or "none"
+        return f"Conditions clearly differ for {sure} of {len(differences)}"
+    percent = 100 * table.set_index("label")["accuracy"]
+    best = best_of(percent, table["source"], "% right in the paper", "% here")
+    lists = str(table["condition"].iloc[-1]).removesuffix(", in order")
+    return f"{lists}: at most {best}"
 
 
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 single models and for groups, and gains of one data set over another."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -15,7 +15,6 @@ from codestress.fitting.proportions import (
     cluster_weights,
     floats,
     normal_quantile,
-    ratio,
 )
 from codestress.seeding import rng
 
@@ -30,10 +29,10 @@ MEAN = "largest drop of the models' mean curve"
 MOST = "largest drop of any model"
 """Readings (interpretations of the paper's words) of a group's largest drop: `OWN`,
 `MEAN` and `MOST`. A single model has only the first."""
-Curves = dict[tuple[str, int], Array]
-"""Dict from (model, number of distractors) to accuracies, shape (1 + resamples,
-positions). The first row is that of all problems, each further row that of a resample.
-"""
+Curves = dict[str, Array]
+"""Dict from model to accuracies, shape (numbers of distractors, 1 + resamples,
+positions). Along the second axis, the first row is that of all problems, each further
+row that of a resample."""
 
 
 def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
@@ -51,11 +50,15 @@ def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     number of resamples and the seed. Problems are resampled once for all models.
     """
     rows = []
-    for panel, part in answers.groupby(PANEL[:-1], sort=False):
+    # Without distractors there are no positions.
+    surrounded = answers[answers["distractors"] > 0]
+    for panel, part in surrounded.groupby(PANEL[:-1], sort=False):
         names = dict(zip(PANEL, [*panel, "strict"], strict=True))
         names["problems"] = part["problem"].nunique()
         random = rng(given.seed, "largest drops", "strict", *map(str, panel))
-        for row, chosen in _compared(_curves(part, given.resamples, random)):
+        curves = _curves(part, given.resamples, random)
+        counts = sorted(part["distractors"].unique())
+        for row, chosen in _compared(curves, counts):
             for unit in ("points", "relative"):
                 row |= numbers_of(chosen, unit, row["reading"], given.confidence)
             rows.append(names | row)
@@ -66,46 +69,43 @@ def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
 
 
 def _curves(part: pd.DataFrame, resamples: int, random: np.random.Generator) -> Curves:
-    """Return the accuracies of the answers `part`, for all problems and for each of
-    `resamples` resamples of the problems. Only problems asked at all positions count; a
-    model with fewer than two has no curve.
+    """Return the accuracies of each model in the answers `part`, for all problems and
+    for each of `resamples` resamples, drawn with `random`. Only problems that the model
+    was asked in all contexts at all positions count; a model with fewer than two of
+    them, or with none of them in a resample, is left out.
 
     Noise is added to the resamples: as much as two problems make that are correct at
     only one position. Positions with identical answers thus keep some uncertainty.
     """
     problems = pd.Index(sorted(set(part["problem"])))
     weights = cluster_weights(len(problems), resamples, random)
+    weights = np.vstack([np.ones(len(problems)), weights])
+    places = ["distractors", "position"]
+    cells = part.pivot_table("value_strict", ["model", "problem"], places).dropna()
     curves: Curves = {}
-    for curve, answers in part.groupby(["model", "distractors"], sort=False):
-        cells = answers.pivot_table("value_strict", "problem", "position").dropna()
-        scores = cells.to_numpy(float)
-        count = len(cells)
-        places = problems.get_indexer(cells.index)
-        drawn = weights[:, places]
+    for model, scores in cells.groupby("model"):
+        drawn = weights[:, problems.get_indexer(scores.index.get_level_values(1))]
         kept = drawn.sum(axis=1, keepdims=True)
+        count = len(scores)
         if count > 1 and kept.all():
-            means = scores.mean(axis=0)
-            draws = drawn @ scores / kept
+            means = drawn @ scores.to_numpy(float) / kept
             noise = 1 / math.sqrt(count * (count + 2))
-            draws += random.normal(0, noise, draws.shape)
-            curves[curve] = np.vstack([means, np.clip(draws, 0, 1)])
+            means[1:] += random.normal(0, noise, means[1:].shape)
+            shape = len(means), *cells.columns.levshape
+            curves[model] = means.clip(0, 1).reshape(shape).swapaxes(0, 1)
     return curves
 
 
-def _compared(curves: Curves) -> Iterator[tuple[dict[str, Any], Array]]:
+def _compared(
+    curves: Curves, counts: Sequence[int]
+) -> Iterator[tuple[dict[str, Any], Array]]:
     """Yield each model or group, context and reading as a row, with the accuracies
     (models, numbers of distractors, 1 + resamples, positions) that the row is about.
-    Models that were asked at different numbers of positions are left out."""
-    names = {model: [model] for model, _ in curves}
+    `counts` are the numbers of distractors."""
+    names = {model: [model] for model in curves}
     names |= groups_of(names)
-    every = sorted({count for _, count in curves})
     for name, models in names.items():
-        counts = [n for n in every if curves.keys() >= {*product(models, [n])}]
-        own = [curves[key] for key in product(models, counts)]
-        shapes = {accuracies.shape for accuracies in own}
-        if len(shapes) != 1:
-            continue
-        whole = np.reshape(own, (len(models), len(counts), *shapes.pop()))
+        whole = np.stack([curves[model] for model in models])
         contexts = {ANY: whole}
         for number, count in enumerate(counts):
             contexts[str(count)] = whole[:, [number]]
@@ -187,50 +187,35 @@ def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     average accuracy", a row for each.
 
     Columns: group, distractors, reading (in words), gain (in % of CRUXEval's accuracy,
-    or in percentage points), low, high (interval at `confidence`), problems (of the
-    smaller set). A group has rows only if all of its models were asked about both sets
-    and have a correct answer on CRUXEval. The two sets have different problems, the
-    same for all models. The interval of the ratio of means is MOVER's; the interval of
-    the mean ratio is linearized.
+    or in percentage points), low, high (interval at `confidence`; ratios are
+    linearized), problems (of the smaller set). A group has rows only if all of its
+    models were asked about both sets and have a correct answer on CRUXEval. The two
+    sets have different problems, the same for all models.
     """
     rows = []
     outputs = answers.query("task == 'output_prediction'")
-    asked = outputs.query("dataset in ['semtrace', 'cruxeval']")
-    for distractors, part in asked.groupby("distractors"):
-        sets = part.groupby("model")["dataset"].nunique()
-        for group, models in groups_of(sets.index[sets == 2]).items():
-            own = part[part["model"].isin(models)]
-            sizes = own.groupby("dataset")["problem"].nunique()
-            for gain in _gains(own, sizes, confidence):
-                rows.append((group, distractors, *gain, sizes.min()))
+    # Problems of two data sets are different even if their ids are equal.
+    names = outputs["dataset"] + "/" + outputs["problem"].astype(str)
+    by = ["distractors", "model", "dataset"]
+    shares = outputs.set_axis(names).groupby(by)["value_strict"].apply(share)
+    wide = shares.unstack("dataset").reindex(columns=["cruxeval", "semtrace"]).dropna()
+    for distractors, part in wide.groupby("distractors"):
+        both = part.droplevel("distractors")
+        for group, models in groups_of(both.index).items():
+            old, new = both.loc[models].to_numpy().T
+            if not all(model.value for model in old):
+                continue
+            before = mean(list(old))
+            after = mean(list(new))
+            gains = {"gain of the models' mean": after / before - 1}
+            gains["mean of the models' gains"] = mean(list(new / old)) - 1
+            gains["gain of the models' mean, in points"] = after - before
+            sizes = len(before.moved), len(after.moved)
+            for reading, gain in gains.items():
+                percent = gain * 100
+                ends = percent.interval(sum(sizes), confidence)
+                rows.append(
+                    (group, distractors, reading, percent.value, *ends, min(sizes))
+                )
     columns = ["group", "distractors", "reading", "gain", "low", "high", "problems"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _gains(
-    answers: pd.DataFrame, sizes: pd.Series, confidence: float
-) -> Iterator[tuple[Any, ...]]:
-    """Yield each reading of "higher average accuracy" with its gain, low and high (at
-    `confidence`), from the `answers` of one group. `sizes` holds the number of problems
-    of each data set."""
-    # Problems of two data sets are different even if their ids are equal.
-    names = answers["dataset"] + "/" + answers["problem"].astype(str)
-    groups = answers.set_axis(names).groupby(["dataset", "model"])
-    shares = groups["value_strict"].apply(share)
-    old = shares["cruxeval"]
-    new = shares["semtrace"]
-    if not all(model.value for model in old):
-        return
-    before = mean(list(old))
-    after = mean(list(new))
-    first = before.value, before.interval(sizes["cruxeval"], confidence)
-    second = after.value, after.interval(sizes["semtrace"], confidence)
-    times = np.array([after.value / before.value, *ratio(first, second)])
-    yield "gain of the models' mean", *(100 * (times - 1))
-    gains = {}
-    gains["mean of the models' gains"] = mean(list(new / old)) - 1
-    gains["gain of the models' mean, in points"] = after - before
-    for reading, gain in gains.items():
-        percent = gain * 100
-        ends = percent.interval(sizes.sum(), confidence)
-        yield reading, percent.value, *ends
