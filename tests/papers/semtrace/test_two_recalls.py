@@ -30,7 +30,15 @@ def answers(
             rows.append((model, dataset, task, f"{dataset}-{number}", depth, right))
     columns = ["model", "dataset", "task", "problem", "depth", "value_strict"]
     table = pd.DataFrame(rows, columns=columns)
-    return table.assign(value_partial=(1 + table["value_strict"]) / 2)
+    return table.assign(
+        value_partial=(1 + table["value_strict"]) / 2,
+        outcome_strict="correct",
+        outcome_partial="correct",
+    )
+
+
+def shares_of(table: pd.DataFrame, places: str = "all") -> pd.DataFrame:
+    return two_recalls.recall_shares(table, places, 0.95)
 
 
 APART = {
@@ -40,9 +48,7 @@ APART = {
 
 
 def test_models_in_one_order_and_in_opposite_ones() -> None:
-    found = two_recalls.correlations(
-        two_recalls.recall_scores(answers(APART), "all"), 0.95, 0
-    )
+    found = two_recalls.correlations(shares_of(answers(APART)), 0.95, 0)
     exact = found[found["other"] == "SemTrace"].set_index("lexical")
     assert list(exact["tau"]) == [1, -1]
     assert exact["p"].tolist() == pytest.approx([2 / 120] * 2)
@@ -54,23 +60,21 @@ def test_models_in_one_order_and_in_opposite_ones() -> None:
 @pytest.mark.slow
 def test_models_that_are_all_alike_wrong_or_alone_say_nothing() -> None:
     for chances in ({"a": (0, 0, 0), "b": (0, 0, 0)}, {"a": (0.5, 0.5, 0.5)}):
-        measures = two_recalls.recall_scores(answers(chances), "all")
-        found = two_recalls.correlations(measures, 0.95, 0)
+        shares = shares_of(answers(chances))
+        found = two_recalls.correlations(shares, 0.95, 0)
         assert found["tau"].isna().all()
         assert not found["decided"].any()
-        figure = recall_panels(two_recalls.recall_shares(measures, 0.95), found)
+        figure = recall_panels(shares, found)
         figure.draw_without_rendering()
 
 
 def test_the_middle_is_asked_for_by_name() -> None:
     table = answers({"a": (0.5, 0.5, 0.5)}, problems=4)
     table["value_strict"] = (table["depth"] == 0.5).astype(float)
-    whole, middle = (
-        two_recalls.recall_scores(table, places) for places in ("all", "middle")
-    )
-    assert whole["SemTrace"].to_numpy() == pytest.approx(1 / 3)
-    assert (middle["SemTrace"].to_numpy() == 1).all()
+    for places, share in (("all", 1 / 3), ("middle", 1)):
+        found = shares_of(table, places).set_index("measure")["accuracy"]
+        assert found["SemTrace"] == pytest.approx(share)
     with refused(ParameterError, "places", "'middle'"):
-        two_recalls.recall_scores(table[table["depth"] == 0], "middle")
+        shares_of(table[table["depth"] == 0], "middle")
     with refused(ParameterError, "problems", "tasks"):
-        two_recalls.recall_scores(table[table["dataset"] == "semtrace"], "all")
+        shares_of(table[table["dataset"] == "semtrace"])

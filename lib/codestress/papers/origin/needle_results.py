@@ -85,11 +85,12 @@ def noticed(outcomes: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """
     theirs = outcomes.query("text != 'own'").rename(columns={"label": "model"})
     cell = ["model", "text", "characters"]
-    counts = theirs.pivot_table("count", cell, "outcome", fill_value=0).astype(int)
+    counts = theirs.pivot_table("count", cell, "outcome", fill_value=0)
     n = counts.sum(axis=1).rename("n")
-    counts = counts.reindex(columns=pd.Index(IDLE, name="outcome"), fill_value=0)
+    counts = counts.reindex(columns=IDLE, fill_value=0)
     counts["not attempted"] = counts.sum(axis=1)
-    table = counts.stack().reset_index(name="count").join(n, on=cell)
+    melted = counts.melt(var_name="outcome", value_name="count", ignore_index=False)
+    table = melted.join(n).reset_index()
     shares = with_accuracy(table, "count", "n", confidence)
     return shares.rename(columns={"accuracy": "share"})
 
@@ -102,17 +103,17 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
     rows = []
     label = f"{numbers.get('model')} (published)"
     for cell in numbers.get("rows", []):
-        if "outcomes" not in cell:
-            continue
-        place = (label, "the paper's", cell["characters"], cell["depth"], True)
-        counts = cell["outcomes"]
-        n = cell["n"]
-        untold = n - sum(counts.values())
-        if untold:
-            counts = counts | {"not told": untold}
-        for name, count in counts.items():
-            rows.append((*place, name, count, count / n))
-    return pd.DataFrame(rows, columns=["label", *CELL, "outcome", "count", "share"])
+        counts = dict(cell.get("outcomes", {}))
+        if counts:
+            counts["not told"] = cell["n"] - sum(counts.values())
+        for outcome, count in counts.items():
+            row = {"label": label, "text": "the paper's", "paired": True, **cell}
+            row["outcome"] = outcome
+            row["count"] = count
+            rows.append(row)
+    columns = ["label", *CELL, "n", "outcome", "count"]
+    table = pd.DataFrame(rows, columns=columns).query("count > 0")
+    return table.assign(share=table["count"] / table["n"])
 
 
 def headline(points: pd.DataFrame) -> str:

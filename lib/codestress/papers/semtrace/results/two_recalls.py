@@ -8,15 +8,14 @@ is a property of a task without context, not a model's recall in a context (see
 semtrace/sensitivity).
 """
 
-from collections.abc import Mapping
 from itertools import product
 
 import pandas as pd
 
 from codestress.errors import ParameterError
-from codestress.fitting.proportions import clustered_share
 from codestress.fitting.significance import kendall, with_holm
 from codestress.report.findings import listed
+from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
 
 from .tables import COLUMNS
@@ -26,18 +25,17 @@ LEXICAL = ("line retrieval", "function retrieval")
 SEMTRACE = "SemTrace"
 PARTIAL = "SemTrace, partial matches"
 """Measures of semantic recall: `SEMTRACE` by exact and `PARTIAL` by partial matches."""
-Scores = Mapping[str, pd.DataFrame]
-"""Dict from measure to mean scores (0 to 1), a table with problems as rows and models
-as columns; nan if a problem was not asked."""
 
 
-def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
-    """Return the mean scores in `answers`, as a dict from measure to table, problems by
-    models. A measure is a task that was asked; SemTrace has two, exact and partial
-    matches. `places` selects all positions (`all`), or those in the middle third
-    (`middle`).
+def recall_shares(
+    answers: pd.DataFrame, places: str, confidence: float
+) -> pd.DataFrame:
+    """Return the accuracy of each model in each measure, from its `answers`. A measure
+    is a task that was asked; SemTrace has two, exact and partial matches. `places`
+    selects all positions (`all`), or those in the middle third (`middle`).
 
-    Positions and contexts of a problem are averaged, because they are not independent.
+    Columns: measure, model, accuracy, low, high (0 to 1; the interval at `confidence`
+    is over problems, whose positions and contexts are not independent), problems.
     Raises `ParameterError` if no position is in the middle third, or if SemTrace or a
     retrieval task is missing.
     """
@@ -47,56 +45,45 @@ def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
         raise ParameterError(
             "places = 'middle': no position is in the middle third; ask at 3 positions or more"
         )
-    recalls = {}
-    axes = ("problem", "model")
+    parts = []
+    by = ["measure", "model"]
     for (dataset, task), part in answers.groupby(["dataset", "task"], sort=False):
-        name = words = task.replace("_", " ")
-        if words not in LEXICAL:
-            name = COLUMNS.get((dataset, task), f"{dataset}, {words}")
-        recalls[name] = part.pivot_table("value_strict", *axes, sort=False)
+        part = part.copy()
+        name = task.replace("_", " ")
+        if name not in LEXICAL:
+            name = COLUMNS.get((dataset, task), f"{dataset}, {name}")
+        part["measure"] = name
+        parts.append(summarize(part, by, confidence=confidence))
         if name == SEMTRACE:
-            recalls[PARTIAL] = part.pivot_table("value_partial", *axes, sort=False)
-    if SEMTRACE not in recalls or recalls.keys().isdisjoint(LEXICAL):
+            part["measure"] = PARTIAL
+            parts.append(summarize(part, by, rule="partial", confidence=confidence))
+    shares = pd.concat(parts, ignore_index=True)
+    measures = set(shares["measure"])
+    if SEMTRACE not in measures or measures.isdisjoint(LEXICAL):
         raise ParameterError(
             "problems must have semtrace, and tasks a retrieval: two recalls are compared"
         )
-    return recalls
+    shares = shares.rename(columns={"items": "problems"})
+    return shares[[*by, "accuracy", "low", "high", "problems"]]
 
 
-def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
-    """Return the accuracy of each model in each of `measures`, the result of
-    `recall_scores`. Columns: measure, model, accuracy, low, high (0 to 1, Wilson's
-    interval at `confidence` over problems), problems."""
-    rows = []
-    for measure, table in measures.items():
-        for model, column in table.items():
-            known = column.dropna()
-            share = clustered_share(known, known.index, confidence)
-            row = {"measure": measure, "model": model, "accuracy": share.value}
-            row |= share.interval._asdict()
-            row["problems"] = share.clusters
-            rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame:
+def correlations(shares: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
     """Return rank correlations over models between each lexical measure (retrieval of a
-    line, of a function) and each other measure in `measures`, the result of
-    `recall_scores`.
+    line, of a function) and each other measure in `shares`, the result of
+    `recall_shares`.
 
     Columns: lexical, other, models (their number); tau (Kendall's), low, high (interval
     at `confidence`, for a population of models from which these are a sample); p,
     p_holm, decided (Holm's correction over all rows).
     """
     rows = []
-    lexical = [name for name in LEXICAL if name in measures]
-    others = [name for name in measures if name not in LEXICAL]
-    for name, other in product(lexical, others):
-        models = measures[name].columns.intersection(measures[other].columns)
-        # Rounded, so that means that differ by rounding errors alone are tied.
-        x = measures[name][models].mean().round(9)
-        y = measures[other][models].mean().round(9)
-        tau = kendall(x, y, confidence, rng(seed, "two recalls", name, other))
+    # Rounded, so that means that differ by rounding errors alone are tied.
+    wide = shares.pivot_table("accuracy", "model", "measure", sort=False).round(9)
+    lexical = [name for name in LEXICAL if name in wide]
+    for name, other in product(lexical, wide.columns.difference(LEXICAL, sort=False)):
+        both = wide[[name, other]].dropna()
+        random = rng(seed, "two recalls", name, other)
+        tau = kendall(both[name], both[other], confidence, random)
         row = {"lexical": name, "other": other, "models": tau.models}
         row["tau"] = tau.value
         row |= tau.interval._asdict()
