@@ -125,11 +125,13 @@ def test_a_rejected_fit_is_dotted_and_has_no_band() -> None:
 
 
 def test_published_accuracies_stand_in_the_rows_of_the_same_models() -> None:
-    published = tables.drawn_baselines("semtrace/tab02", 0.95)
+    none = pd.DataFrame(columns=["label", "condition", "cell"])
+    published = tables.beside_published(none, "semtrace/tab02", 0.95)
     assert published["condition"].nunique() == 4
     here = published[published["label"] == "gemma-3-12b"]
     here = here.assign(accuracy=[0.5, 0.4, 0.6, 0.8], low=0.3, high=0.9)
-    inputs, outputs = charts.baseline_dots(here, published).axes
+    both = tables.beside_published(here.drop(columns="from"), "semtrace/tab02", 0.95)
+    inputs, outputs = charts.baseline_dots(both).axes
     rows = [label.get_text() for label in inputs.get_yticklabels()]
     assert rows[0] == "gemma-3-12b"
     assert len(rows) == published["label"].nunique() == 9
@@ -141,9 +143,9 @@ def test_published_accuracies_stand_in_the_rows_of_the_same_models() -> None:
 
 
 def test_table_2_without_a_comparison_has_no_clear_effect() -> None:
-    none = pd.DataFrame(columns=["p_value"])
-    printed = tables.published_baselines("semtrace/tab02", 0.95)
-    names(tables.headline(printed.iloc[:2], printed, none), "none of 0")
+    none = pd.DataFrame(columns=["p_value", "cell"])
+    both = tables.beside_published(none, "semtrace/tab02", 0.95)
+    names(tables.headline(both, none), "none of 0")
 
 
 def test_a_licence_counts_once_whoever_holds_it() -> None:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from codestress.papers.semtrace.recall import (
+    partial_trace,
     score_input_completion,
     score_output_completion,
-    score_partial_trace,
     score_retrieval,
 )
 from codestress.problems.program import Problem
@@ -96,8 +96,9 @@ def test_traces(
 def traced(text: str, cut: bool = False) -> tuple[Outcome, float, float, float]:
     """The outcome, and the value of the whole, of its parts and of its parts whatever its length."""
     asked = TRACE, said(text, cut), OUTPUT
-    scores = [score_output_completion(*asked), score_partial_trace(*asked)]
-    scores.append(score_partial_trace(*asked, any_length=True))
+    whole = score_output_completion(*asked)
+    scores = [whole, partial_trace(TRACE, whole)]
+    scores.append(partial_trace(TRACE, whole, any_length=True))
     [outcome] = {score.outcome for score in scores}
     return outcome, *(score.value for score in scores)
 

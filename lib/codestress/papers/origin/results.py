@@ -76,16 +76,17 @@ def with_pairs(
     published one from the figure `artefact`. The interval is nan if the paper does not
     show the outcome at each size, or if other sizes were asked.
     """
-    shown = _outcomes_of(artefact).set_index("lines")
-    names = shown["model"].map(published_models("origin"))
-    here = answers.groupby(["model", "lines"])[f"value_{rule}"].mean()
+    shown = _outcomes_of(artefact)
+    shown["model"] = shown["model"].map(published_models("origin"))
+    theirs = shown.set_index(["model", "lines"])["right"]
+    ours = answers.groupby(["model", "lines"])[f"value_{rule}"].mean()
+    # nan at a size that only one side has
+    change = ours - theirs
     intervals = []
     for model in summary["model"]:
-        ours = here[model]
-        theirs = shown["right"][names == model]
         interval = UNKNOWN
-        if set(ours.index) == set(theirs.index):
-            interval = paired_difference(ours - theirs)
+        if change[model].notna().all():
+            interval = paired_difference(change[model])
         intervals.append(interval)
     paired = summary.copy()
     paired[["pair_low", "pair_high"]] = np.reshape(intervals, (-1, 2))

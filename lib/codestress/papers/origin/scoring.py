@@ -69,6 +69,7 @@ def score_reference(response: Response, expected: str) -> Score:
 # --- Section 6: did an answer notice what was planted? --------------------------------------------------------------
 
 PLAINTEXT = "youwontheprize"
+"""Text behind the ciphertext of section 6.2."""
 PLANTED = ("is_prime", "square_sum")
 """Functions planted in section 6.1."""
 

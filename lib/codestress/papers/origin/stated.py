@@ -29,6 +29,7 @@ from .published import BLOCKS, LISTS
 from .results import published_shares
 
 COLUMNS = ["number", "list", "model", "value", "low", "high", "items"]
+"""Columns of the table of numbers."""
 ADJACENT, DOWN, UP, SHUFFLED = LISTS
 FAMILY = ("Llama3.1-8b", "Llama3.1-70b", "Llama3.1-405b")
 """Models whose numbers of parameters are published, smallest first."""

@@ -61,17 +61,17 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     return figure
 
 
-def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
+def baseline_dots(table: pd.DataFrame) -> Figure:
     """Draw accuracies without distractors (Tables 1 and 2), and return the figure: a
     panel for each kind of question, a row for each model. The paper's numbers are in
     the same rows, grey and hollow.
 
-    `regenerated` and `published` have the columns label (model), condition (data set,
-    and whether lines have keys if this varies), accuracy, low, high (0 to 1).
-    `regenerated` may also have `cell` (values that select the answers behind a row).
+    `table` has the columns from (`here` or `the paper`), label (model), condition (data
+    set, and whether lines have keys if this varies), accuracy, low, high (0 to 1), and
+    cell (values that select the answers behind a regenerated row).
     """
-    parts = [regenerated.assign(paper=False), published.assign(paper=True)]
-    table = pd.concat(parts, ignore_index=True)
+    table = table.sort_values("from", kind="stable")
+    table["paper"] = table["from"] == "the paper"
     words = table["condition"].str.partition(", ")
     table["data"] = words[0]
     table["keys"] = words[2]

@@ -90,8 +90,9 @@ Distractors = Literal["installed", "cosqa", "codesearchnet"]
 """Sources of the unrelated functions."""
 
 COSQA = "codesearchnet-python/cosqa_codesearchnet_python.jsonl.gz"
+"""File of CodeSearchNet's functions in CoSQA."""
 CODESEARCHNET = "codexglue-python/test-00000-of-00001.parquet"
-"""Files of the two data sets."""
+"""File of CodeSearchNet's functions at full length, in CodeXGLUE."""
 USES_F = re.compile(r"\bf\b(?!['\"])")
 """Pattern of the name `f`, which every target function has; the prefix of an f-string
 does not match."""
@@ -112,11 +113,9 @@ def distractors(source: Distractors) -> tuple[str, ...]:
     if source == "installed":
         codes = _installed()
     functions = [code for code in dict.fromkeys(codes) if not USES_F.search(code)]
-    lengths = sorted(map(len, functions))
-    last = len(lengths) - 1
+    lengths = list(map(len, functions))
     # The paper treats shorter and longer functions as outliers.
-    low = lengths[int(0.25 * last)]
-    high = lengths[int(0.75 * last)]
+    low, high = np.quantile(lengths, [0.25, 0.75], method="lower")
     return tuple(code for code in functions if low <= len(code) <= high)
 
 
@@ -193,6 +192,7 @@ class Shown(NamedTuple):
     (`with_keys`)."""
 
     text: str
+    """Lines of the function, with their keys if it has keys."""
     behind: Sequence[str] = (BLANK,) * MOST_FRAGMENTS
     """Lines that follow the function's parts, the first line after the first part:
     empty, or a key alone."""
@@ -309,6 +309,7 @@ def line_keys(problem: str, codes: tuple[str, ...], seed: int) -> list[list[str]
 
 
 Separator = Literal["space", "colon", "tab"]
+"""Name of the text between a key and its line."""
 SEPARATORS = {"space": " ", "colon": ": ", "tab": "\t"}
 """Dict from the name of a separator to the text between a key and its line."""
 

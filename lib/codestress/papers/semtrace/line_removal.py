@@ -31,7 +31,6 @@ from .prompting import (
     predicted,
     problems_of,
 )
-from .recall import SCORERS
 
 
 def removable(code: str) -> int:
@@ -176,11 +175,9 @@ class Sensitivity(Begun):
         problem = self.table()[trial.problem]
         if self.shown == "program":
             return score_interpreted(problem, response.text)
-        task = str(trial.factors["task"])
-        begun = self.begun(task, predicted(problem))
         if self.inputs_run_on == "shown":
             problem = self.incomplete(trial)
-        return SCORERS[task](problem, response, begun, self.reading)
+        return self.judged(problem, str(trial.factors["task"]), response)
 
 
 class LineRemoval(Sensitivity, Resampled):

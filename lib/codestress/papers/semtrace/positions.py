@@ -13,7 +13,6 @@ from codestress.problems.program import Problem
 from codestress.seeding import rng
 from codestress.types import Prompt, Response, Scalar, Score, Source, Trial
 
-from . import recall
 from .contexts import (
     MOST_FRAGMENTS,
     SEPARATORS,
@@ -36,6 +35,7 @@ from .prompting import (
     predicted,
     problems_of,
 )
+from .recall import partial_trace, score_retrieval
 
 Task = Literal[Prediction, "function_retrieval", "line_retrieval"]
 """Question about the target."""
@@ -168,15 +168,16 @@ class Contexts(Begun):
                 tasks = ["output_prediction"]
                 sizes = self.digits
             for digits in sizes:
-                data: dict[str, Scalar] = {"dataset": dataset, "digits": digits}
-                conditions = [data | place for place in self.places_of(tasks)]
                 names = self.sampled(self.table(dataset, digits))
-                for name, factors in product(names, conditions):
+                places = self.places_of(tasks, dataset=dataset, digits=digits)
+                for name, factors in product(names, places):
                     yield Trial(name, factors, self.seed)
 
-    def places_of(self, tasks: Sequence[str]) -> Iterator[dict[str, Scalar]]:
+    def places_of(
+        self, tasks: Sequence[str], **data: Scalar
+    ) -> Iterator[dict[str, Scalar]]:
         """Yield the factors of each place at which the target is asked for, task by
-        task: a dict with the keys task, qac, keys (whether lines have keys),
+        task: a dict with the keys of `data`, task, qac, keys (whether lines have keys),
         distractors (number), position (index from 0), depth (0 to 1)."""
         last = max(self.positions - 1, 1)
         for task, qac in product(tasks, self.qac):
@@ -185,7 +186,7 @@ class Contexts(Begun):
                 # Retrieval asks for lines by their keys, so the lines need keys.
                 keys = [True]
             for keyed, count in product(keys, self.distractors):
-                place: dict[str, Scalar] = {"task": task, "qac": qac, "keys": keyed}
+                place = {**data, "task": task, "qac": qac, "keys": keyed}
                 place["distractors"] = count
                 for position in range(self.positions if count else 1):
                     yield place | {"position": position, "depth": position / last}
@@ -202,6 +203,7 @@ class Contexts(Begun):
         return problems[trial.problem], factors["task"]
 
     def render(self, trial: Trial) -> Prompt:
+        """Return the prompt of `trial`: its task on the target in its context."""
         problem, task = self.asked(trial)
         factors: Mapping[str, Any] = trial.factors
         count = factors["distractors"]
@@ -217,17 +219,19 @@ class Contexts(Begun):
         return self.prompt(task, values, source, qac=factors["qac"])
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
+        """Return the score of `response`: exact, or for a SemTrace list under the rule
+        `partial` the share of its right elements."""
         problem, task = self.asked(trial)
-        begun = self.begun(task, self.query(problem, task))
         if task in RETRIEVAL:
+            begun = self.begun(task, self.query(problem, task))
             lines, keys = self.wanted(problem, task)
             separator = SEPARATORS[self.key_separator]
-            return recall.score_retrieval(lines, keys, response, begun, separator)
-        answer = problem, response, begun, self.reading
+            return score_retrieval(lines, keys, response, begun, separator)
+        score = self.judged(problem, task, response)
         if rule == "partial" and trial.factors["dataset"] == "semtrace":
             any_length = self.wrong_length == "by_position"
-            return recall.score_partial_trace(*answer, any_length=any_length)
-        return recall.SCORERS[task](*answer)
+            return partial_trace(problem, score, any_length=any_length)
+        return score
 
     def in_context(
         self, problem: Problem, count: int, position: int, *, keyed: bool = False

@@ -15,15 +15,17 @@ from codestress.problems.program import Problem
 from codestress.prompts import filled
 from codestress.scoring.begun import ReadingRule
 from codestress.seeding import rng
-from codestress.types import Message, Prompt, Sampling, Source
+from codestress.types import Message, Prompt, Response, Sampling, Score, Source
 
 from .contexts import Sized, trace_problems
+from .recall import SCORERS
 
 Dataset = Annotated[str, known_source("generated", "cruxeval", "semtrace")]
 """Source of problems: a data set, the kit's own, or the name of a custom set."""
 Prediction = Literal["input_prediction", "output_prediction"]
+"""Task that asks for the input or the output of a call."""
 PREDICTIONS = [*get_args(Prediction)]
-"""Tasks that ask for the input or the output of a call."""
+"""All `Prediction` tasks."""
 
 
 class Begun(Interval, Experiment):
@@ -96,6 +98,11 @@ class Begun(Interval, Experiment):
         sampling = Sampling(max_tokens=tokens)
         begun = self.begun(task, values)
         return Prompt((Message("user", text),), sampling, begun, source)
+
+    def judged(self, problem: Problem, task: str, response: Response) -> Score:
+        """Return the score of the `response` to the prediction `task` on `problem`."""
+        begun = self.begun(task, predicted(problem))
+        return SCORERS[task](problem, response, begun, self.reading)
 
 
 class Resampled(Parameters):

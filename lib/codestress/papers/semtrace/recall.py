@@ -48,25 +48,16 @@ def score_output_completion(
     return replace(score, outcome=missed(response).outcome)
 
 
-def score_partial_trace(
-    problem: Problem,
-    response: Response,
-    begun: str,
-    rule: ReadingRule = "first_fence",
-    *,
-    any_length: bool = False,
-) -> Score:
-    """Return the score of a list predicted in `response`: the share of its elements
-    that equal those of the output of `problem`, by index (section 3.3). The score is 0
-    for a list of another length, or for a value that is not a list.
+def partial_trace(problem: Problem, exact: Score, *, any_length: bool = False) -> Score:
+    """Return the partial score of a predicted list from `exact`, its score as a whole:
+    the share of its elements that equal those of the output of `problem`, by index
+    (section 3.3). The score is 0 for a list of another length, or for a value that is
+    not a list.
 
-    The outcome is correct only for the whole list. A completion without a value is
-    scored as by `score_output_completion`, which has the same `begun` and `rule`. The
-    paper does not define the score of a list of another length. With `any_length`, the
-    score is the share of the longer list's indices at which both lists have the same
-    value.
+    The outcome is correct only for the whole list. The paper does not define the score
+    of a list of another length. With `any_length`, the score is the share of the longer
+    list's indices at which both lists have the same value.
     """
-    exact = score_output_completion(problem, response, begun, rule)
     if exact.outcome is not Outcome.INCORRECT:
         return exact
     expected = parse_literal(problem.output).value

@@ -34,20 +34,18 @@ def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """Return triples of task, number of distractors and prompt, for all four templates,
     on the problem with the index `given.problem`. The target stands in the middle of
     its distractors."""
-    values = given.model_dump(include={"artefact", "models", "distractors"})
-    values["seed"] = given.seed
-    values["distractor_source"] = given.distractor_source
-    values["matched"] = given.matched
+    shared = {"artefact", "models", "seed", "distractors", "distractor_source"}
+    values = given.model_dump(include=shared | {"matched"})
     values["tasks"] = [*get_args(Task)]
     values["problems"] = [given.problems]
     values["n_problems"] = given.problem + 1
     contexts = Contexts(**values, positions=3)
-    trials = list(contexts.trials())
+    *_, last = contexts.trials()
     prompts = []
-    for trial in trials:
+    for trial in contexts.trials():
         count = int(trial.factors["distractors"] or 0)
         middle = trial.factors["position"] == 1 or not count
-        if trial.problem == trials[-1].problem and middle:
+        if trial.problem == last.problem and middle:
             task = str(trial.factors["task"])
             prompts.append((task, count, contexts.render(trial)))
     return prompts

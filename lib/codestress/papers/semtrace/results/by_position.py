@@ -25,9 +25,9 @@ PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 CURVE = ["model", *PANEL[:-1], "distractors"]
 """Columns that identify the curves of one metric."""
 SHARE = ["accuracy", "low", "high"]
+"""Columns of a share with its interval."""
 RELATIVE = ["relative", "relative_low", "relative_high"]
-"""Columns of a share with its interval (`SHARE`), and of the share relative to the
-curve's maximum (`RELATIVE`)."""
+"""Columns of a share relative to its curve's maximum, with its interval."""
 WORDS: dict[str, dict[Any, str]] = {
     "task": {},
     "dataset": {

@@ -25,10 +25,11 @@ from .tables import groups_of, published_groups
 ANY = "any"
 """Value of the column context for the largest drop over all numbers of distractors."""
 OWN = "mean of the models' largest drops"
+"""Reading of a group's largest drop; the only one of a single model."""
 MEAN = "largest drop of the models' mean curve"
+"""Reading of a group's largest drop, from the mean of its models' accuracies."""
 MOST = "largest drop of any model"
-"""Readings (interpretations of the paper's words) of a group's largest drop: `OWN`,
-`MEAN` and `MOST`. A single model has only the first."""
+"""Reading (interpretation of the paper's words) of a group's largest drop "up to"."""
 Curves = dict[str, Array]
 """Dict from model to accuracies, shape (numbers of distractors, 1 + resamples,
 positions). Along the second axis, the first row is that of all problems, each further

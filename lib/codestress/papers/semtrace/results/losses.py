@@ -3,6 +3,7 @@ states it (section 3.4). Losses are without half of the lines, for groups of mod
 for Python (appendix B)."""
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -15,10 +16,11 @@ from .removal import INTERPRETER, OUTPUTS, Fits
 from .tables import groups_of, published_groups
 
 FITTED = "mean of the models' fitted losses"
+"""Reading (interpretation of the paper's words) of the accuracy that a group loses."""
 OF_MEAN = "loss of the models' mean fitted curve"
+"""Reading of the accuracy that a group loses, from the mean of its fitted curves."""
 OBSERVED = "mean of the models' losses as observed"
-"""Readings (interpretations of the paper's words) of the accuracy that a group of
-models loses: `FITTED`, `OF_MEAN` and `OBSERVED`."""
+"""Reading of the accuracy that a group loses, without a fit."""
 
 
 def group_losses(fits: Fits, answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -118,22 +120,22 @@ def removal_orders(fits: Fits, confidence: float) -> pd.DataFrame:
     Programs are resampled once for all curves.
     """
     groups = published_groups()
-    outputs = [(model, OUTPUTS) for model in groups["all"]]
-    inputs = [(model, "input_prediction") for model in groups["all"]]
-    larger = [(model, OUTPUTS) for model in groups["larger"]]
+    outputs = list(product(groups["all"], [OUTPUTS]))
+    inputs = list(product(groups["all"], ["input_prediction"]))
+    larger = list(product(groups["larger"], [OUTPUTS]))
     smaller = [curve for curve in outputs if curve not in larger]
-    comparisons = [
-        ("output - input, all models", outputs, inputs),
-        ("larger - smaller, output", larger, smaller),
-    ]
+    comparisons = {
+        "output - input, all models": (outputs, inputs),
+        "larger - smaller, output": (larger, smaller),
+    }
     rows = []
-    for number, first, second in comparisons:
-        if fits.keys() >= {*first, *second}:
-            own = [fits[curve] for curve in first]
-            others = [fits[curve] for curve in second]
-            more = mean_losses(own) - mean_losses(others)
-            _, value, ends = _drawn(number, more, confidence)
-            rows.append((number, "all", value, *ends, max(fit.items for fit in own)))
+    for number, sides in comparisons.items():
+        if not fits.keys() >= {*sides[0], *sides[1]}:
+            continue
+        first, second = ([fits[curve] for curve in side] for side in sides)
+        more = mean_losses(first) - mean_losses(second)
+        _, value, ends = _drawn(number, more, confidence)
+        rows.append((number, "all", value, *ends, max(fit.items for fit in first)))
     columns = ["number", "model", "value", "low", "high", "programs"]
     return pd.DataFrame(rows, columns=columns)
 

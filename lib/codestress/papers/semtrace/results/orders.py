@@ -27,8 +27,11 @@ FAMILIES = {
 PANEL = ["dataset", "task", "digits", "qac"]
 """Columns that identify a panel: answers are compared within a panel."""
 COLUMNS = ["number", "model", *PANEL, "distractors", "value", "low", "high", "problems"]
+"""Columns of the table of numbers."""
 MIDDLE = "middle - ends"
+"""Number: accuracy in the middle third of the positions minus that at both ends."""
 COUNT = "most distractors - fewest"
+"""Number: accuracy with the most distractors minus that with the fewest."""
 ANY = "any"
 """Value of the column distractors, or of another factor, for a comparison over all of
 its values."""

@@ -24,6 +24,7 @@ from .orders import FAMILIES
 from .tables import published_baselines, published_groups
 
 TESTED = "SemTrace"
+"""Task whose accuracies the text compares between groups of models."""
 Share = tuple[float, int]
 """A printed share (0 to 1) and its number of problems."""
 

@@ -79,37 +79,45 @@ def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     return table.assign(accuracy=cells["percent"] / 100)
 
 
-def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
-    """Return the numbers that the figure of `artefact` shows, with the columns of
-    `published_baselines`. The figure of Table 2 shows its own numbers and, as the
-    condition `without keys`, those of Table 1 for the same models and tasks."""
+def beside_published(
+    shares: pd.DataFrame, artefact: str, confidence: float
+) -> pd.DataFrame:
+    """Return the paper's accuracies for `artefact` (Tables 1 and 2), followed by the
+    regenerated `shares`. Columns: label, condition, from (`the paper` or `here`),
+    accuracy, low, high (at `confidence`), and cell (column values that select the
+    answers of a regenerated row).
+
+    Table 2 stands beside the numbers of Table 1 for the same models and tasks, as the
+    condition `without keys`.
+    """
     printed = published_baselines(artefact, confidence)
-    if artefact != "semtrace/tab02":
-        return printed
-    plain = published_baselines("semtrace/tab01", confidence)
-    plain["condition"] += ", without keys"
-    table = pd.concat([plain, printed], ignore_index=True)
-    asked = table.assign(task=table["condition"].str.partition(", ")[0])
-    return table[asked.duplicated(["label", "task"], keep=False)]
+    if artefact == "semtrace/tab02":
+        plain = published_baselines("semtrace/tab01", confidence)
+        plain["condition"] += ", without keys"
+        printed = pd.concat([plain, printed])
+        asked = printed.assign(task=printed["condition"].str.partition(", ")[0])
+        printed = printed[asked.duplicated(["label", "task"], keep=False)]
+    table = pd.concat({"the paper": printed, "here": shares}, names=["from"])
+    columns = ["label", "condition", "from", "accuracy", "low", "high", "cell"]
+    return table.reset_index("from").reset_index(drop=True)[columns]
 
 
-def headline(
-    regenerated: pd.DataFrame, published: pd.DataFrame, differences: pd.DataFrame
-) -> str:
+def headline(both: pd.DataFrame, differences: pd.DataFrame) -> str:
     """Return the title of the figure of Table 1 or 2: for how many models SemTrace is
-    harder than the outputs of other programs. `regenerated` comes from
-    `baseline_shares`, `published` from `published_baselines`.
+    harder than the outputs of other programs. `both` is the result of
+    `beside_published`.
 
-    If neither table has SemTrace and another output task, the title says how many of
-    `differences` (column p_value) differ clearly from 0.
+    If neither side of it has SemTrace and another output task, the title says how many
+    of `differences` (column p_value) differ clearly from 0.
     """
     sides = []
-    for source, table in (("here", regenerated), ("published", published)):
+    for source, where in (("here", "here"), ("the paper", "published")):
+        table = both[both["from"] == source]
         wide = table.pivot_table("accuracy", "label", "condition", sort=False)
         outputs = [name for name in wide if name.endswith("-O")]
         if "SemTrace" in wide and outputs:
             harder = (wide["SemTrace"] < wide[outputs[0]]).sum()
-            sides.append(f"{harder} of {len(wide)} {source}")
+            sides.append(f"{harder} of {len(wide)} {where}")
     if sides:
         return f"SemTrace is harder than predicting outputs for {' and '.join(sides)}"
     return clear_effect("keys before all lines", differences)
@@ -120,15 +128,6 @@ def clear_effect(factor: str, differences: pd.DataFrame) -> str:
     makes are significant after Holm's correction."""
     number = told_from_zero(differences["p_value"]) or "none"
     return f"A clear effect of {factor} in {number} of {len(differences)} comparisons"
-
-
-def beside_published(shares: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Return the paper's accuracies `published` (Tables 1 and 2), followed by the
-    regenerated `shares`. Columns: label, condition, from (`the paper` or `here`),
-    accuracy, low, high."""
-    table = pd.concat({"the paper": published, "here": shares}, names=["from"])
-    columns = ["label", "condition", "from", "accuracy", "low", "high"]
-    return table.reset_index("from").reset_index(drop=True)[columns]
 
 
 def smallest_rope_base(context: float) -> float:
@@ -173,31 +172,22 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
     smallest_base (the bound). Other unknown values are `not published`. The power law's
     constants are Men et al.'s; the paper prints none.
     """
-    bound = smallest_rope_base(context)
-    unknown = "not published"
     rows = []
     for entry in models:
-        row: dict[str, object] = {"name": entry.name}
-        for name in ("positional", "moe", "sliding_window", "gqa"):
-            row[name] = entry.architecture.get(name, unknown)
-        base = entry.architecture.get("rope_theta")
-        reaches = "no"
-        if base is None:
-            reaches = unknown
-        elif float(base) >= bound:
-            reaches = "yes"
-        row["rope_base"] = base
-        row["context"] = entry.context
-        row["reaches_bound"] = reaches
-        rows.append(row)
-    return pd.DataFrame(rows).assign(smallest_base=round(bound))
-
-
-def bound_table(context: int) -> pd.DataFrame:
-    """Return a table of one row: `context`, in tokens, and `thousands`, the smallest
-    RoPE base for this context, in thousands."""
-    row = {"context": context, "thousands": smallest_rope_base(context) / 1000}
-    return pd.DataFrame([row])
+        rows.append(
+            {"name": entry.name, "context": entry.context, **entry.architecture}
+        )
+    table = pd.DataFrame(rows).rename(columns={"rope_theta": "rope_base"})
+    words = ["positional", "moe", "sliding_window", "gqa"]
+    table = table.reindex(columns=["name", *words, "rope_base", "context"])
+    unknown = "not published"
+    table[words] = table[words].fillna(unknown)
+    bound = smallest_rope_base(context)
+    reaches = (table["rope_base"].astype(float) >= bound).map(
+        {True: "yes", False: "no"}
+    )
+    table["reaches_bound"] = reaches.where(table["rope_base"].notna(), unknown)
+    return table.assign(smallest_base=round(bound))
 
 
 def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -23,8 +23,9 @@ from .tables import COLUMNS
 LEXICAL = ("line retrieval", "function retrieval")
 """Measures of lexical recall; all other measures are compared with them."""
 SEMTRACE = "SemTrace"
+"""Measure of semantic recall by exact matches."""
 PARTIAL = "SemTrace, partial matches"
-"""Measures of semantic recall: `SEMTRACE` by exact and `PARTIAL` by partial matches."""
+"""Measure of semantic recall by partial matches."""
 
 
 def recall_shares(
