@@ -260,7 +260,7 @@ def test_only_the_public_are_held_against_its_numbers(
 
 
 def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
-    given = paper("origin/sec62", "text=own")
+    given = paper("origin/sec62", "text=[own]")
     trials = questions(given)
     cells = list(given.own_cells())
     assert len(cells) == 9

@@ -77,19 +77,17 @@ def published_texts(test: str, sources: Sequence[PlantedText]) -> dict[NeedleCel
     """Return the published prompts of `test` (inefficient_code, clue or unlock) from
     `sources`, as a dict from cell to prompt. The source `own` has none. Raises
     `DataError` if a data set is missing."""
-    prompts = list[tuple[PlantedText, str]]()
+    prompts: list[tuple[PlantedText, str]] = []
     if "printed" in sources:
-        paper = data_file("origin-paper", "origin-paper/paper.md")
-        for text in printed_prompts(paper.read_text("utf-8"), test):
-            prompts.append(("printed", text))
+        paper = data_file("origin-paper", "origin-paper/paper.md").read_text("utf-8")
+        prompts += [("printed", text) for text in printed_prompts(paper, test)]
     if "authors" in sources:
         path = data_file("origin-long-prompts", NEEDLES[test].long_prompt)
         prompts.append(("authors", path.read_text("utf-8")))
     texts = {}
     for source, text in prompts:
         depth = round(needle_depth(text, test), 3)
-        cell = NeedleCell(source, len(text), depth, True, 0)
-        texts[cell] = text
+        texts[NeedleCell(source, len(text), depth, True, 0)] = text
     return texts
 
 

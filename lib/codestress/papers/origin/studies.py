@@ -10,7 +10,7 @@ from itertools import product
 from operator import itemgetter
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from codestress.parameters import (
     Experiment,
@@ -176,12 +176,6 @@ class FindTheOrigin(Chains, Parameters):
     """Parameters of chains (as in `Chains`) for figures with bootstrap intervals."""
 
 
-def _as_list(value: object) -> object:
-    """Return a list of the word `value`, so that `text=own` is enough. Other values are
-    returned unchanged."""
-    return [value] if isinstance(value, str) else value
-
-
 class NeedleInHaystack(Interval, Experiment):
     """Parameters of the needle tests in long texts (section 6). Defaults are those of
     section 6.2, with the kit's own texts."""
@@ -192,7 +186,7 @@ class NeedleInHaystack(Interval, Experiment):
     test: Literal["inefficient_code", "clue", "unlock"] = Field(
         "clue", description="section 6.1, 6.2 or 6.3"
     )
-    text: Annotated[list[PlantedText], BeforeValidator(_as_list)] = Field(
+    text: list[PlantedText] = Field(
         ["own"],
         min_length=1,
         description="printed: the paper's short prompts; authors: its long one; own: the kit's texts",

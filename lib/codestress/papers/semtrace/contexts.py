@@ -62,28 +62,16 @@ def trace_problems(
         size = random.integers(FEWEST, MOST + 1)
         x = int(random.integers(x_beyond // 10, x_beyond))
         added = random.integers(-y_beyond, y_beyond, size).tolist()
-        order = random.permutation(size)
-        problems.append(_problem(number, x, added, order.tolist()))
+        zeros = ", ".join("0" * size)
+        lines = ["def f(x):", f"    arr = [{zeros}]"]
+        for index in random.permutation(size):
+            y = f"{added[index]:+}"
+            lines.append(f"    arr[{index}] = x {y[0]} {y[1:]}")
+        code = "\n".join([*lines, "    return arr"])
+        output = str([x + y for y in added])
+        name = f"semtrace_{number}"
+        problems.append(Problem(name, code, "f", str(x), output, source=Source.KIT))
     return problems
-
-
-def _problem(
-    number: int, x: int, added: Sequence[int], order: Sequence[int]
-) -> Problem:
-    """Return the SemTrace problem with this `number`, which adds the numbers `added` to
-    `x` in the `order` of their indices."""
-    zeros = ", ".join("0" * len(added))
-    lines = ["def f(x):", f"    arr = [{zeros}]"]
-    for index in order:
-        y = added[index]
-        sign = "+"
-        if y < 0:
-            sign = "-"
-        lines.append(f"    arr[{index}] = x {sign} {abs(y)}")
-    lines.append("    return arr")
-    code = "\n".join(lines)
-    output = str([x + y for y in added])
-    return Problem(f"semtrace_{number}", code, "f", str(x), output, source=Source.KIT)
 
 
 Distractors = Literal["installed", "cosqa", "codesearchnet"]

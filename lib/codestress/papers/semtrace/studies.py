@@ -32,21 +32,19 @@ class Templates(Unjudged, Seeded):
 
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """Return triples of task, number of distractors and prompt, for all four templates,
-    on the problem with the index `given.problem`. The target stands in the middle of
-    its distractors."""
+    on the problem with the index `given.problem`. The target stands first."""
     shared = {"artefact", "models", "seed", "distractors", "distractor_source"}
     values = given.model_dump(include=shared | {"matched"})
     values["tasks"] = [*get_args(Task)]
     values["problems"] = [given.problems]
     values["n_problems"] = given.problem + 1
-    contexts = Contexts(**values, positions=3)
+    contexts = Contexts(**values, positions=1)
     *_, last = contexts.trials()
     prompts = []
     for trial in contexts.trials():
-        count = int(trial.factors["distractors"] or 0)
-        middle = trial.factors["position"] == 1 or not count
-        if trial.problem == last.problem and middle:
+        if trial.problem == last.problem:
             task = str(trial.factors["task"])
+            count = int(trial.factors["distractors"] or 0)
             prompts.append((task, count, contexts.render(trial)))
     return prompts
 

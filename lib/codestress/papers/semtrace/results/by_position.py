@@ -242,12 +242,13 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     anew.
     """
     by = ["distractors", "depth"]
-    places = answers.drop_duplicates([*by, "dataset", "digits", "problem", "position"])
-    rows = []
+    places = answers.drop_duplicates([*by, "dataset", "digits", "problem"])
+    mixtures = []
     for row in places.itertuples():
         problem = given.table(row.dataset, row.digits)[row.problem]
-        mixed = given.in_context(problem, row.distractors, row.position)
-        place = row.distractors, row.depth
-        rows.append((*place, mixed.granularity, mixed.concentration))
-    table = pd.DataFrame(rows, columns=[*by, "granularity", "concentration"])
+        mixtures.append(given.in_context(problem, row.distractors, row.position))
+    table = places[by].assign(
+        granularity=[mixture.granularity for mixture in mixtures],
+        concentration=[mixture.concentration for mixture in mixtures],
+    )
     return table.groupby(by, as_index=False).mean()

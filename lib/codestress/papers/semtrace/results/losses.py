@@ -2,15 +2,15 @@
 states it (section 3.4). Losses are without half of the lines, for groups of models, and
 for Python (appendix B)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from codestress.fitting.exponential import ExponentialFit, curve, lost_shares
-from codestress.fitting.influence import NOTHING, mean, share
-from codestress.fitting.proportions import Array, Interval, percentile_interval
+from codestress.fitting.influence import NOTHING, Moved, mean, share
+from codestress.fitting.proportions import Array, percentile_interval
 
 from .removal import INTERPRETER, OUTPUTS, Fits
 from .tables import groups_of, published_groups
@@ -43,30 +43,27 @@ def group_losses(fits: Fits, answers: pd.DataFrame, confidence: float) -> pd.Dat
             chosen = [fits[model, task] for model in models]
             programs = max(fit.items for fit in chosen)
             own = part.query("model in @models")
-            losses = list(_fitted_losses(chosen, confidence))
-            losses += _observed_losses(own, programs, confidence)
-            for reading, loss, ends in losses:
-                rows.append((group, task, reading, loss, *ends, programs))
+            for reading, draws in _fitted_losses(chosen).items():
+                ends = percentile_interval(draws[1:], confidence, draws[0])
+                rows.append((group, task, reading, draws[0], *ends, programs))
+            for reading, loss in _observed_losses(own).items():
+                ends = loss.interval(programs, confidence)
+                rows.append((group, task, reading, loss.value, *ends, programs))
     columns = ["model", "task", "reading", "loss_at_half"]
     columns += ["loss_low", "loss_high", "programs"]
     return pd.DataFrame(rows, columns=columns).dropna(subset="loss_at_half")
 
 
-Reading = tuple[str, float, Interval]
-"""Name of a reading, its loss and the loss's interval."""
-
-
-def _fitted_losses(
-    fits: Sequence[ExponentialFit], confidence: float
-) -> Iterator[Reading]:
-    """Yield the losses of several fitted curves when half of the lines are removed, one
-    for each reading."""
-    yield _drawn(FITTED, mean_losses(fits), confidence)
+def _fitted_losses(fits: Sequence[ExponentialFit]) -> dict[str, Array]:
+    """Return the losses of several fitted curves when half of the lines are removed, as
+    a dict from reading to an array (1 + resamples,): first the loss of the fitted
+    curves, then the loss in each resample."""
     x = np.array([0.0, 0.5])
     ends = [curve(x, np.vstack([fit.best, fit.draws])) for fit in fits]
     start, half = np.mean(ends, axis=0).T
-    yield _drawn(OF_MEAN, 1 - half / start, confidence)
-    yield _drawn(f"{OF_MEAN}, in points", start - half, confidence)
+    losses = {FITTED: mean_losses(fits), OF_MEAN: 1 - half / start}
+    losses[f"{OF_MEAN}, in points"] = start - half
+    return losses
 
 
 def mean_losses(fits: Sequence[ExponentialFit]) -> Array:
@@ -77,19 +74,10 @@ def mean_losses(fits: Sequence[ExponentialFit]) -> Array:
     return np.asarray(np.mean(losses, axis=0))
 
 
-def _drawn(name: str, draws: Array, confidence: float) -> Reading:
-    """Return the reading with this `name`: its loss, the first of `draws`, and the
-    loss's interval at `confidence`, from the remaining draws (the resamples)."""
-    loss = draws[0]
-    return name, loss, percentile_interval(draws[1:], confidence, loss)
-
-
-def _observed_losses(
-    answers: pd.DataFrame, programs: int, confidence: float
-) -> Iterator[Reading]:
-    """Yield the mean loss of the models in `answers` when half of the lines are
-    removed. The first loss is a share of the accuracy with all lines, the second a
-    difference of accuracies. Programs are the clusters.
+def _observed_losses(answers: pd.DataFrame) -> dict[str, Moved]:
+    """Return the mean loss of the models in `answers` when half of the lines are
+    removed, as a dict from reading to estimate: a share of the accuracy with all lines,
+    and a difference of accuracies. Programs are the clusters.
 
     The losses are nan if a model has no answers at half, or no correct answer to
     complete programs.
@@ -106,9 +94,7 @@ def _observed_losses(
             whole = NOTHING
         points.append(whole - half)
         relative.append(1 - half / whole)
-    readings = {OBSERVED: mean(relative), f"{OBSERVED}, in points": mean(points)}
-    for reading, loss in readings.items():
-        yield reading, loss.value, loss.interval(programs, confidence)
+    return {OBSERVED: mean(relative), f"{OBSERVED}, in points": mean(points)}
 
 
 def removal_orders(fits: Fits, confidence: float) -> pd.DataFrame:
@@ -134,8 +120,8 @@ def removal_orders(fits: Fits, confidence: float) -> pd.DataFrame:
             continue
         first, second = ([fits[curve] for curve in side] for side in sides)
         more = mean_losses(first) - mean_losses(second)
-        _, value, ends = _drawn(number, more, confidence)
-        rows.append((number, "all", value, *ends, max(fit.items for fit in first)))
+        ends = percentile_interval(more[1:], confidence, more[0])
+        rows.append((number, "all", more[0], *ends, max(fit.items for fit in first)))
     columns = ["number", "model", "value", "low", "high", "programs"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -154,21 +140,21 @@ def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
     removed = python["share_removed"]
     if not removed.any():
         return pd.DataFrame()
+    python = python.assign(lost=1 - python["value_strict"])
     least = removed[removed > 0].min()
-    first = python[removed == least]
+    first = python.loc[removed == least, "lost"]
     single = python.query("removed == 1")
-    beyond = python[removed > 0.2]
-    by_program = single.groupby("problem")["value_strict"].mean()
+    far = python[removed > 0.2]
     row = {
         "share_removed": least,
         "n": len(first),
-        "drop": 1 - first["value_strict"].mean(),
+        "drop": first.mean(),
         "versions": len(python),
         "single": len(single),
-        "single_drop": 1 - single["value_strict"].mean(),
-        "single_drop_by_program": 1 - by_program.mean(),
-        "far": beyond["value_strict"].mean(),
-        "far_versions": len(beyond),
-        "far_programs": beyond["problem"].nunique(),
+        "single_drop": single["lost"].mean(),
+        "single_drop_by_program": single.groupby("problem")["lost"].mean().mean(),
+        "far": far["value_strict"].mean(),
+        "far_versions": len(far),
+        "far_programs": far["problem"].nunique(),
     }
     return pd.DataFrame([row])

@@ -97,7 +97,7 @@ def asked() -> dict[str, pd.DataFrame]:
     families = pd.DataFrame(FAMILIES, ["smaller", "larger"]).T
     families = families.reset_index(names="model")
     models = pd.DataFrame({"model": published_groups()["all"]})
-    open_models = models.query("model != 'gpt-4.1-2025-04-14'")
+    open_models = models.query("model != @GPT")
     return {"models": models, "open": open_models, "families": families}
 
 

@@ -21,7 +21,7 @@ from codestress.seeding import rng
 
 from ..contexts import FEWEST
 from .orders import FAMILIES
-from .tables import published_baselines, published_groups
+from .tables import GPT, published_baselines, published_groups
 
 TESTED = "SemTrace"
 """Task whose accuracies the text compares between groups of models."""
@@ -174,7 +174,7 @@ def _counts(
     outputs = wide["CRUXEval-O"] > wide["CRUXEval-I"]
     yield "more on output than on input", "", outputs.sum()
     qwen = wide.loc["qwen2.5-coder-32b"]
-    best = qwen == wide.drop(index="gpt-4.1-2025-04-14").max()
+    best = qwen == wide.drop(index=GPT).max()
     yield "tasks of Qwen 32B", "best but for GPT 4.1", best.sum()
     better = qwen > wide.loc[["deepseek-coder-v2", "llama-3.3-70b"]].max()
     yield "tasks of Qwen 32B", "better than two larger models", better.sum()

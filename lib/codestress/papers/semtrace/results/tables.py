@@ -14,20 +14,19 @@ from codestress.report.marks import with_cells
 from codestress.report.published import published_cells, read_published
 from codestress.types import Prompt
 
-PROBLEMS = 800
-"""Number of problems that most of the paper's models were asked."""
-FEWER = {"gpt-4.1-2025-04-14": 100}
-"""Dict from model to its number of problems, for models that were asked fewer than
-`PROBLEMS`."""
-COLUMNS = {
-    ("cruxeval", "input_prediction"): "CRUXEval-I",
-    ("cruxeval", "output_prediction"): "CRUXEval-O",
-    ("semtrace", "output_prediction"): "SemTrace",
-    ("generated", "input_prediction"): "generated-I",
-    ("generated", "output_prediction"): "generated-O",
-}
-"""Dict from (data set, task) to the name of the column in Table 1, or of a column for
-the kit's own problems."""
+from ..prompting import PREDICTIONS
+
+GPT = "gpt-4.1-2025-04-14"
+"""Model that the paper asked 100 problems; it asked all others 800."""
+
+
+def column_of(dataset: str, task: str) -> str:
+    """Return the name of the column of Table 1 for a prediction (`task`) on a data set,
+    such as `CRUXEval-I`. Problems that are not the paper's have such a name too."""
+    if dataset == "semtrace":
+        return "SemTrace"
+    letter = task[0].upper()
+    return f"{dataset.replace('cruxeval', 'CRUXEval')}-{letter}"
 
 
 def published_groups() -> dict[str, list[str]]:
@@ -51,12 +50,11 @@ def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
 
     A condition is a data set with a task, and whether lines have keys if both were
     asked. `table` is a summary of answers for each model, dataset, task and keys.
-    Raises `KeyError` for a data set and task that are not in `COLUMNS`.
     """
     points = with_cells(table, ["model", "dataset", "task", "keys"])
     points["label"] = table["model"]
     asked = zip(table["dataset"], table["task"], strict=True)
-    points["condition"] = [COLUMNS[question] for question in asked]
+    points["condition"] = [column_of(*question) for question in asked]
     if table["keys"].nunique() > 1:
         words = {True: ", with keys", False: ", without keys"}
         points["condition"] += table["keys"].map(words)
@@ -73,7 +71,7 @@ def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     """
     cells = published_cells(artefact, "label", "condition")
     cells = cells.rename(columns={"value": "percent"})
-    cells["n"] = cells["label"].map(FEWER).fillna(PROBLEMS).astype(int)
+    cells["n"] = cells["label"].eq(GPT).map({True: 100, False: 800})
     cells["correct"] = (cells["percent"] * cells["n"] / 100).round()
     table = with_accuracy(cells, "correct", "n", confidence)
     return table.assign(accuracy=cells["percent"] / 100)
@@ -201,7 +199,7 @@ def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     columns = {rule: frame["value_strict"] == 1 for rule, frame in answers.items()}
     table = next(iter(answers.values()))[["model", "task"]].assign(**columns)
     table["differ"] = table[[*columns]].nunique(axis="columns") > 1
-    table = table.query("task in ['input_prediction', 'output_prediction']")
+    table = table[table["task"].isin(PREDICTIONS)]
     groups = table.groupby(["model", "task"], sort=False)
     shares = groups.mean()
     shares.insert(0, "n", groups.size())

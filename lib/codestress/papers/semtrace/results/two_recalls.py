@@ -18,7 +18,7 @@ from codestress.report.findings import listed
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
 
-from .tables import COLUMNS
+from .tables import column_of
 
 LEXICAL = ("line retrieval", "function retrieval")
 """Measures of lexical recall; all other measures are compared with them."""
@@ -52,7 +52,7 @@ def recall_shares(
         part = part.copy()
         name = task.replace("_", " ")
         if name not in LEXICAL:
-            name = COLUMNS.get((dataset, task), f"{dataset}, {name}")
+            name = column_of(dataset, task)
         part["measure"] = name
         parts.append(summarize(part, by, confidence=confidence))
         if name == SEMTRACE:
