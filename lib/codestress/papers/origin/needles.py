@@ -71,6 +71,7 @@ NEEDLES = {
         "6.3 ", "additionaltests/unlock-100-long.txt", "Microbes are small"
     ),
 }
+"""Dict from test of section 6 to its `Needle`."""
 
 
 def published_texts(test: str, sources: Sequence[PlantedText]) -> dict[NeedleCell, str]:

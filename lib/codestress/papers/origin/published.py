@@ -24,7 +24,9 @@ LISTS = {
     "d = -15": "fig03",
     "d = 15, shuffled": "fig10",
 }
+"""Dict from list to the figure that shows its outcomes."""
 SHUFFLING, APART = "shuffled - in order", "15 lines apart - adjacent"
+"""Comparisons that the title of the figure counts."""
 PAIRED = {
     SHUFFLING: ("d = 15", "d = 15, shuffled"),
     "up - down": ("d = 15", "d = -15"),

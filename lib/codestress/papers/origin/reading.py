@@ -126,3 +126,4 @@ def take_hint(reading: Reading, prefill: str) -> str | None:
 
 
 TASKS = (find_origin, review_code, decrypt, take_hint)
+"""Functions that answer the paper's questions; each returns None for all others."""

@@ -254,9 +254,11 @@ class FittedSide(NamedTuple):
     reach_lines: float
     """Number of lines over which the share falls to 1/e."""
     top_low: float
+    """Lower end of the interval of `top`, from a bootstrap over items."""
     top_high: float
-    """Ends of the interval of `top`, from a bootstrap over items."""
+    """Upper end of the interval of `top`."""
     reach_low: float
+    """Lower end of the interval of `reach_lines`."""
     reach_high: float
     failed_fits: int
     """Number of resamples without a fit."""

@@ -12,14 +12,13 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.influence import Moved, mean, share
+from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import normal_quantile
 from codestress.inference.registry import load_registry
 from codestress.parameters import Experiment
@@ -31,17 +30,16 @@ from .results import published_shares
 COLUMNS = ["number", "list", "model", "value", "low", "high", "items"]
 """Columns of the table of numbers."""
 ADJACENT, DOWN, UP, SHUFFLED = LISTS
+"""Names of the four lists whose outcomes are published."""
 FAMILY = ("Llama3.1-8b", "Llama3.1-70b", "Llama3.1-405b")
 """Models whose numbers of parameters are published, smallest first."""
-GEMINI = ("Gemini-Pro", "Gemini-Flash")
+GEMINI = ["Gemini-Pro", "Gemini-Flash"]
+"""Models that the paper compares with all others in how they bear a longer distance."""
 GPT4O = "GPT4o"
-"""Models that the paper sets apart from all other models, in `GEMINI` and `GPT4O`."""
+"""Model that the paper compares with all others in its share of right answers."""
 SHORT = 12
 """Number of sizes that count as the shortest of a list: about a tenth, up to some 1,300
 tokens."""
-
-Named = Iterator[tuple[tuple[str, str, str], Moved]]
-"""Estimates, each after a tuple of the number's name, the list and the model."""
 
 
 def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
@@ -53,14 +51,17 @@ def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
     interval (low and high nan, items 0).
     """
     rows = []
-    for names, estimate in _estimates(table):
-        sizes = len(estimate.moved)
-        ends = list[float]()
-        for block in BLOCKS.values():
-            blocks = estimate.moved.groupby(estimate.moved.index // block).sum()
-            ends += replace(estimate, moved=blocks).interval(math.ceil(sizes / block))
-        items = sizes // BLOCKS["p_3"]
-        rows.append((*names, estimate.value, min(ends), max(ends), items))
+    for (number, name), estimates in _estimates(table).items():
+        for model, estimate in estimates.items():
+            sizes = len(estimate.moved)
+            ends = list[float]()
+            for block in BLOCKS.values():
+                blocks = estimate.moved.groupby(estimate.moved.index // block).sum()
+                own = replace(estimate, moved=blocks)
+                ends += own.interval(math.ceil(sizes / block))
+            low, high = min(ends), max(ends)
+            items = sizes // BLOCKS["p_3"]
+            rows.append((number, name, model, estimate.value, low, high, items))
     numbers = pd.DataFrame(rows, columns=COLUMNS)
     counts = pd.DataFrame(_counts(table, numbers), columns=COLUMNS[:4])
     return pd.concat([numbers, counts.assign(items=0)], ignore_index=True)
@@ -73,43 +74,39 @@ def _by_model(part: pd.DataFrame) -> pd.Series:
     return right.groupby(part["model"].to_numpy(), sort=False).apply(share)
 
 
-def _estimates(table: pd.DataFrame) -> Named:
-    """Yield the differences of shares in `table`, with each size as one item."""
+def _estimates(table: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
+    """Return the differences of shares in `table`, with each size as one item, as a
+    dict from the number's name and the list to a series of estimates by model."""
     own = dict(list(table.groupby("list")))
     shares = {name: _by_model(own[name]) for name in LISTS}
-    differences = {}
-    for name in LISTS:
+    numbers = {}
+    for name, every in shares.items():
         part = own[name]
         longer = part["size"] >= part["size"].median()
         halves = _by_model(part[longer]) - _by_model(part[~longer])
-        differences["longer half - shorter half", name] = halves
+        numbers["longer half - shorter half", name] = halves
+        larger = every[[*FAMILY[1:]]]
+        smaller = every[[*FAMILY[:-1]]]
+        numbers["larger - smaller", name] = larger - smaller.to_numpy()
+        others = mean(list(every.drop(GPT4O)))
+        numbers["share - mean of the others", name] = every[[GPT4O]] - others
     # Adjacent links at the sizes that the other lists have too.
     common = own[ADJACENT]["size"].isin(own[DOWN]["size"])
     adjacent = _by_model(own[ADJACENT][common])
     for name in (DOWN, UP):
-        differences["15 lines - adjacent", name] = shares[name] - adjacent
-    differences["shuffled - in order", SHUFFLED] = shares[SHUFFLED] - shares[DOWN]
-    differences["up - down", UP] = shares[UP] - shares[DOWN]
-    for model in adjacent.index:
-        for names, of_models in differences.items():
-            yield (*names, model), of_models[model]
-    for name, every in shares.items():
-        for smaller, larger in pairwise(FAMILY):
-            yield ("larger - smaller", name, larger), every[larger] - every[smaller]
-        others = mean(list(every.drop(GPT4O)))
-        yield ("share - mean of the others", name, GPT4O), every[GPT4O] - others
-        lost = differences.get(("15 lines - adjacent", name))
-        if lost is not None:
-            others = mean(list(lost.drop([*GEMINI])))
-            number = "15 lines - adjacent, beside the others"
-            for model in GEMINI:
-                yield (number, name, model), lost[model] - others
+        lost = shares[name] - adjacent
+        numbers["15 lines - adjacent", name] = lost
+        beside = lost[GEMINI] - mean(list(lost.drop(GEMINI)))
+        numbers["15 lines - adjacent, beside the others", name] = beside
+    numbers["shuffled - in order", SHUFFLED] = shares[SHUFFLED] - shares[DOWN]
+    numbers["up - down", UP] = shares[UP] - shares[DOWN]
     both = own[SHUFFLED].merge(own[DOWN], on=["model", "size"])
     both["right"] = both["right_x"] - both["right_y"]
     short = both["size"] < both["size"].min() + SHORT
     beyond = _by_model(both[~short]) - _by_model(both[short])
-    number = "shuffling, beyond the shortest - shortest"
-    yield (number, SHUFFLED, "mean"), mean(list(beyond))
+    over_models = pd.Series({"mean": mean(list(beyond))})
+    numbers["shuffling, beyond the shortest - shortest", SHUFFLED] = over_models
+    return numbers
 
 
 def _counts(table: pd.DataFrame, numbers: pd.DataFrame) -> Iterator[tuple[object, ...]]:

@@ -32,19 +32,22 @@ class Templates(Unjudged, Seeded):
 
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """Return triples of task, number of distractors and prompt, for all four templates,
-    on the problem with the index `given.problem`. The target stands first."""
+    on the problem with the index `given.problem`. The target stands in the middle of
+    its distractors."""
     shared = {"artefact", "models", "seed", "distractors", "distractor_source"}
     values = given.model_dump(include=shared | {"matched"})
     values["tasks"] = [*get_args(Task)]
     values["problems"] = [given.problems]
     values["n_problems"] = given.problem + 1
-    contexts = Contexts(**values, positions=1)
+    contexts = Contexts(**values, positions=3)
     *_, last = contexts.trials()
     prompts = []
     for trial in contexts.trials():
-        if trial.problem == last.problem:
+        count = int(trial.factors["distractors"] or 0)
+        # Without distractors there is one position.
+        middle = min(count, 1)
+        if trial.problem == last.problem and trial.factors["position"] == middle:
             task = str(trial.factors["task"])
-            count = int(trial.factors["distractors"] or 0)
             prompts.append((task, count, contexts.render(trial)))
     return prompts
 

@@ -15,7 +15,7 @@ from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import normal_quantile
 
 from ..prompting import PREDICTIONS
-from .tables import groups_of, published_groups
+from .tables import GPT, groups_of, published_groups
 
 FAMILIES = {
     "DeepSeek Coder V2": ["deepseek-coder-v2-lite", "deepseek-coder-v2"],
@@ -97,7 +97,7 @@ def asked() -> dict[str, pd.DataFrame]:
     families = pd.DataFrame(FAMILIES, ["smaller", "larger"]).T
     families = families.reset_index(names="model")
     models = pd.DataFrame({"model": published_groups()["all"]})
-    open_models = models.query("model != @GPT")
+    open_models = models[models["model"] != GPT]
     return {"models": models, "open": open_models, "families": families}
 
 

@@ -222,8 +222,7 @@ def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
     tokens_at_4_characters (an estimate without a model's tokenizer)."""
     rows = []
     for task, count, prompt in prompts:
-        row = {"task": task.replace("_", " "), "distractors": count}
-        row["characters"] = prompt.characters
-        row["tokens_at_4_characters"] = round(prompt.characters / 4)
-        rows.append(row)
-    return pd.DataFrame(rows)
+        tokens = round(prompt.characters / 4)
+        rows.append((task.replace("_", " "), count, prompt.characters, tokens))
+    columns = ["task", "distractors", "characters", "tokens_at_4_characters"]
+    return pd.DataFrame(rows, columns=columns)
