@@ -32,16 +32,15 @@ def score_strict(response: Response, expected: str) -> Score:
     if early := unanswered(response):
         return early
     text = without_thoughts(response.text)
-    answer = final_word(text)
+    answer = final_word(text) or ""
     if answer == expected.casefold():
         return Score(Outcome.CORRECT, 1.0, answer)
     end = text.rstrip(DECORATION + "\n").casefold()
-    if response.finish_reason == "length" and (answer is None or end.endswith(answer)):
-        return Score(Outcome.TRUNCATED, 0.0, answer or "")
-    if answer is None:
-        return Score(Outcome.UNPARSABLE, 0.0, "no word after FINAL ANSWER:")
+    if response.finish_reason == "length" and end.endswith(answer):
+        return Score(Outcome.TRUNCATED, 0.0, answer)
     if not WORDS.fullmatch(answer):
-        return Score(Outcome.UNPARSABLE, 0.0, f"no words after FINAL ANSWER: {answer}")
+        why = f"no word after FINAL ANSWER: {answer}"
+        return Score(Outcome.UNPARSABLE, 0.0, why.rstrip())
     return Score(Outcome.INCORRECT, 0.0, answer)
 
 

@@ -146,8 +146,8 @@ def slopes(confidence: float) -> pd.DataFrame:
     rows = []
     figures = [f"origin/fig0{number}" for number in range(6, 10)]
     table = pd.concat([published_shares(figure, confidence) for figure in figures])
-    sides = ["label", np.sign(table["d"])]
-    for (model, sign), part in table.groupby(sides, sort=False):
+    sides = np.sign(table["d"]).map({1: "down", -1: "up"})
+    for (model, side), part in table.groupby(["label", sides], sort=False):
         away = part["d"].abs() - part["d"].abs().mean()
         factors = 100 * away / (away**2).sum()
         correct, n = part["correct"], part["n"]
@@ -155,9 +155,6 @@ def slopes(confidence: float) -> pd.DataFrame:
         error = math.sqrt((factors**2 * doubted * (1 - doubted) / n).sum())
         value = (factors * correct / n).sum()
         half = normal_quantile(confidence) * error
-        side = "up"
-        if sign > 0:
-            side = "down"
         rows.append(Slope(model, side, value, value - half, value + half, n.min()))
     return pd.DataFrame(rows)
 

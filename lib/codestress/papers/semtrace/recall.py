@@ -21,7 +21,7 @@ from codestress.scoring.begun import (
     begun_value,
 )
 from codestress.scoring.forms import without_thoughts
-from codestress.scoring.judging import missed, unanswered, unread
+from codestress.scoring.judging import unanswered, unread
 from codestress.scoring.predictions import Answer, score_answers, score_output
 from codestress.types import Outcome, Response, Score
 
@@ -41,11 +41,10 @@ def score_output_completion(
         return score
     value = begun_value(without_thoughts(response.text), begun, rule)
     score = score_output(Answer(problem, value.text))
-    if value.closed or score.outcome is Outcome.CORRECT:
-        return score
-    if score.outcome is Outcome.UNPARSABLE:
-        return unread(response, score.detail)
-    return replace(score, outcome=missed(response).outcome)
+    cut_off = response.finish_reason == "length" and not value.closed
+    if cut_off and score.outcome is not Outcome.CORRECT:
+        return replace(score, outcome=Outcome.TRUNCATED)
+    return score
 
 
 def partial_trace(problem: Problem, exact: Score, *, any_length: bool = False) -> Score:
