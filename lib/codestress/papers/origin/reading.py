@@ -4,7 +4,6 @@ reader kept."""
 
 import re
 from itertools import pairwise
-from string import ascii_lowercase
 
 from codestress.simulated.reading import Reading, follow_probability, summary, write
 
@@ -101,9 +100,12 @@ def decrypt(reading: Reading, prefill: str) -> str | None:
     if not clue:
         unread = "The text ends with a ciphertext, but I see nothing that tells how to read it."
         return write([unread], "", "", reading, prefill)
-    shift = int(clue[1]) % 26
-    shifted = ascii_lowercase[shift:] + ascii_lowercase[:shift]
-    plain = cipher[1].translate(str.maketrans(shifted, ascii_lowercase))
+    shift = int(clue[1])
+    first = ord("a")
+    plain = ""
+    for letter in cipher[1]:
+        place = (ord(letter) - first - shift) % 26
+        plain += chr(first + place)
     steps = [
         "The leader of the apes is called Caesar, which points to a Caesar cipher.",
         f"The shift is {clue[1]}.",

@@ -159,27 +159,24 @@ def _most(outcomes: pd.Series) -> str:
     return str(outcomes[~right].mode().iloc[0])
 
 
-def largest(values: pd.Series, where: str) -> str:
-    """Return a text with the largest of `values`, without decimals, followed by the
-    words in `where`, the label of this value, and how many more labels have the same
-    value."""
-    most = values.max()
-    labels = values.index[values == most].unique()
-    best = "".join(labels[:1])
-    if len(labels) > 1:
-        best += f" and {len(labels) - 1} more"
-    return f"{most:.0f} {where} ({best})"
-
-
 def best_of(values: pd.Series, sources: pd.Series, there: str, here: str) -> str:
     """Return a text with the largest of the published and of the regenerated `values`,
-    which are indexed by model. `sources` says of each value whether it is `published`
-    or `regenerated`. The words `there` or `here` follow its largest value."""
+    without decimals, each with its model and how many more models have the same value.
+
+    `values` are indexed by model. `sources` says of each value whether it is
+    `published` or `regenerated`; the words `there` or `here` follow its largest value.
+    """
     ends = []
     for source, where in (("published", there), ("regenerated", here)):
         own = values[sources.str.startswith(source).to_numpy()]
-        if len(own):
-            ends.append(largest(own, where))
+        if own.empty:
+            continue
+        most = own.max()
+        models = own.index[own == most].unique()
+        best = "".join(models[:1])
+        if len(models) > 1:
+            best += f" and {len(models) - 1} more"
+        ends.append(f"{most:.0f} {where} ({best})")
     return ", ".join(ends)
 
 
