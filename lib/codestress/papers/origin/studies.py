@@ -10,7 +10,7 @@ from itertools import product
 from operator import itemgetter
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from codestress.parameters import (
     Experiment,
@@ -24,10 +24,18 @@ from codestress.types import Message, Prompt, Response, Sampling, Score, Trial
 from . import connections, needles, scoring
 from .needles import NeedleCell, PlantedText
 
+
+def _nonzero(d: int) -> int:
+    """Return the distance `d`. Raises `ValueError` if `d` is 0."""
+    if d == 0:
+        raise ValueError("two links cannot stand on one line: use -15 to -1 or 1 to 15")
+    return d
+
+
 Depth = Annotated[float, Field(ge=0, le=1)]
 """Place in a text or a list, as a share of its length: 0 at the beginning, 1 at the
 end."""
-Distance = Annotated[int, Field(ge=-200, le=200)]
+Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
 
 
 class Chains(Interval, Experiment):
@@ -100,14 +108,9 @@ class Chains(Interval, Experiment):
     )
 
     @model_validator(mode="after")
-    def _possible(self) -> Self:
-        """Return the parameters. Raises `ValueError` if a distance is 0, or if they name
-        the authors' list together with several lists, or with chains of more than two
-        links."""
-        if 0 in self.d:
-            raise ValueError(
-                "d = 0: two links cannot stand on one line: use -15 to -1 or 1 to 15"
-            )
+    def _one_list(self) -> Self:
+        """Return the parameters. Raises `ValueError` if they name the authors' list
+        together with several lists, or with chains of more than two links."""
         if self.words == "authors" and (self.lists > 1 or self.hops != 2):
             raise ValueError(
                 "words = 'authors' is one list of chains with 2 links: use lists = 1 and hops = 2"

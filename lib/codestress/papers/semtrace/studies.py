@@ -34,8 +34,10 @@ def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """Return triples of task, number of distractors and prompt, for all four templates,
     on the problem with the index `given.problem`. The target stands in the middle of
     its distractors."""
-    shared = {"artefact", "models", "seed", "distractors", "distractor_source"}
-    values = given.model_dump(include=shared | {"matched"})
+    values = given.model_dump(include={"artefact", "models", "distractors"})
+    values["seed"] = given.seed
+    values["distractor_source"] = given.distractor_source
+    values["matched"] = given.matched
     values["tasks"] = [*get_args(Task)]
     values["problems"] = [given.problems]
     values["n_problems"] = given.problem + 1
