@@ -290,6 +290,7 @@ def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:
     answers = pd.DataFrame({"detail_strict": details, "model": given.models[0]})
     cell = dict(zip(needle_results.CELL, ("printed", 1478, 0.316, True), strict=True))
     answers = answers.assign(**cell, outcome_strict="incorrect", finish_reason="stop")
+    answers = pd.concat([answers, answers.assign(text="own")])
     table = needle_results.noticed(needle_results.outcome_shares(answers), 0.95)
     counts = table.set_index("outcome")["count"]
     assert counts.to_dict() == {

@@ -85,7 +85,7 @@ def test_slopes_and_steps_are_those_of_the_figures() -> None:
     assert token_steps()["tokens"].round().tolist() == [84] * 3
 
 
-def test_what_the_long_prompt_costs_and_what_is_noticed_in_it() -> None:
+def test_what_the_long_prompt_costs() -> None:
     rows = [
         ("m", "printed", 861, 0.7, 10),
         ("m", "authors", 27306, 0.0, 10),
@@ -98,18 +98,3 @@ def test_what_the_long_prompt_costs_and_what_is_noticed_in_it() -> None:
     assert (fall["short"], fall["long"], fall["n"]) == (861, 27306, 10)
     assert fall["difference"] == pytest.approx(-0.7)
     assert fall["high"] < 0
-    told = pd.DataFrame(
-        {
-            "label": "m",
-            "text": ["authors", "authors", "own"],
-            "characters": 27306,
-            "depth": 0.017,
-            "paired": True,
-            "outcome": ["nothing noticed", "cipher noticed", "solved"],
-            "count": [6, 4, 10],
-        }
-    )
-    found = needle_results.noticed(told, 0.95).set_index("outcome")
-    shares = found.loc[["nothing noticed", "cipher noticed", "not attempted"], "share"]
-    assert shares.tolist() == [0.6, 0.4, 1.0]
-    assert set(found["n"]) == {10}
