@@ -15,7 +15,7 @@ from codestress.mutate.draw import Draw
 from codestress.mutate.faults.neutral import SPMS, FaultyProgram, Spm, bank, mutate
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
-from codestress.papers.faultloc.programs import CorrectProgram, Source, program_set
+from codestress.papers.faultloc.programs import CorrectProgram, Source, first_programs
 from codestress.papers.faultloc.studies import Localization
 from codestress.seeding import rng
 from codestress.types import Language
@@ -77,7 +77,7 @@ def main() -> None:
         f"faults and mutations on one core, medians of {runs} runs, programs a second"
     )
     for source in sources:
-        seeds = program_set(source, 50, 300).programs[: arguments.programs]
+        seeds = first_programs(source, 50, 300, arguments.programs)
         programs, language = faulty(seeds), seeds[0].language
         mean = sum(program.lines for program in seeds) / len(seeds)
         print(f"  {source}: {len(seeds)} programs of {mean:.0f} lines on average")

@@ -12,7 +12,7 @@ from codestress.errors import DataError
 from codestress.literals import UNREADABLE
 from codestress.mutate.perturbations.programs import program_of, vanilla, why_refused
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.faultloc.programs import program_set
+from codestress.papers.faultloc.programs import first_programs
 from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import cruxeval
 from codestress.problems.program import Problem
@@ -22,7 +22,7 @@ PERTURBATIONS = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
 
 def seeds() -> list[Problem]:
     """Python programs of the artifact, as problems whose function is called without arguments."""
-    programs = program_set("alpaca", 0, 0).programs
+    programs = first_programs("alpaca", 0, 0, 0)
     python = [one for one in programs if one.language == "python"]
     return [Problem(str(n), one.code, "f", "", "") for n, one in enumerate(python)]
 

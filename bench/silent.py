@@ -14,7 +14,7 @@ from pathlib import Path
 from codestress.mutate.faults.fault_site import FaultSite
 from codestress.mutate.faults.sites import fault_sites
 from codestress.papers.faultloc import programs
-from codestress.papers.faultloc.programs import CorrectProgram, program_set
+from codestress.papers.faultloc.programs import CorrectProgram, first_programs
 
 SEARCHER = Path(__file__).with_name("SeekDifference.java")
 
@@ -25,7 +25,7 @@ def seek() -> dict[str, list[tuple[str, int, str]]]:
     The programs are the kit's own, so they run in one virtual machine, unprotected.
     """
     jobs: list[tuple[CorrectProgram, FaultSite | None]] = []
-    for program in program_set("java", 1, 0).programs:
+    for program in first_programs("java", 1, 0, 0):
         jobs += [
             (program, None),
             *((program, site) for site in fault_sites(program.code, "java")),

@@ -23,10 +23,11 @@ from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.charts import share_dots
 from codestress.papers.faultloc.programs import (
     Source,
+    first_programs,
     is_silent,
+    judged_programs,
     packed_rows,
     parses,
-    program_set,
 )
 from codestress.papers.faultloc.results import (
     localization,
@@ -42,7 +43,7 @@ from codestress.parameters import questions
 from codestress.report.claims import ledger
 from codestress.report.marks import Mark
 from codestress.report.published import published_numbers, read_published
-from codestress.report.style import MARKERS, OTHER_MARKERS, PUBLISHED
+from codestress.report.style import OTHER_MARKERS, PUBLISHED
 from codestress.scoring.forms import fenced_program, named_line
 from codestress.types import Outcome, Response, Trials
 from conftest import artefact_of, some
@@ -418,7 +419,8 @@ def seeds_judged(**changes: Any) -> list[str]:
     """The verdicts on the numbers of programs in Python and Java."""
     values = {"artefact": "faultloc/fig05", "models": ["python"]} | changes
     given = faultloc.Programs.model_validate(values)
-    table = ledger(given, {"seeds": program_tables.seed_counts(given)})
+    seeds = program_tables.seed_programs(given)
+    table = ledger(given, {"seeds": program_tables.seed_counts(seeds)})
     table = table[table["evidence"] == "recomputed"].set_index("published")
     return table.loc[[637, 670], "verdict"].tolist()
 
@@ -436,9 +438,8 @@ def test_the_kits_own_programs_decide_nothing_of_the_papers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert seeds_judged(programs=["java"], max_lines=200) == ["not run", "not run"]
-    columns = ["source", "published", "passed"]
-    fewer = pd.DataFrame([("alpaca", 636, 0)], columns=columns)
-    monkeypatch.setattr(program_tables, "seed_counts", lambda _: fewer)
+    fewer = pd.DataFrame({"source": ["alpaca"] * 636, "refused": "x"})
+    monkeypatch.setattr(program_tables, "seed_programs", lambda _: fewer)
     assert seeds_judged() == ["differs", "not run"]
 
 
@@ -446,12 +447,11 @@ def test_the_kits_own_programs_decide_nothing_of_the_papers(
 @pytest.mark.release
 @pytest.mark.usefixtures("public")
 def test_the_papers_programs() -> None:
-    python, java = (program_set(source, 50, 0) for source in SOURCES)
-    for found, expected in ((python, 637), (java, 670)):
-        assert len(found.programs) + found.dropped.total() == expected
-    assert sum(n for why, n in python.dropped.items() if "50" in why) == 121
-    assert sum(n for why, n in java.dropped.items() if "already" in why) == 60
-    judged = Counter(program.relevance for program in java.programs)
+    python, java = ([*judged_programs(source, 50, 0)] for source in SOURCES)
+    assert (len(python), len(java)) == (637, 670)
+    assert sum("50" in program.refused for program in python) == 121
+    assert sum("already" in program.refused for program in java) == 60
+    judged = Counter(program.relevance for program in java if not program.refused)
     assert judged[0] > 250
     assert judged[3] > 80
     kept, reader = "selection=kit", ("sim-careful",)
@@ -472,12 +472,12 @@ def test_the_papers_programs() -> None:
 
 @pytest.mark.slow
 def test_the_kits_own_programs() -> None:
-    standard, java = (program_set(source, 50, 300) for source in SMALL["programs"])
-    assert len(standard.programs) > 150
-    assert all(one.specification and one.lines >= 50 for one in standard.programs)
-    assert len(java.programs) >= 20
-    assert not java.dropped
-    assert all(len(program.runs) >= 3 for program in java.programs)
+    standard = first_programs("installed", 50, 300, 0)
+    assert len(standard) > 150
+    assert all(one.specification and one.lines >= 50 for one in standard)
+    java = [*judged_programs("java", 50, 300)]
+    assert len(java) >= 20
+    assert all(len(one.runs) >= 3 and not one.refused for one in java)
 
 
 @pytest.mark.slow
@@ -641,7 +641,7 @@ def test_marks_of_a_figure_stand_on_its_dots() -> None:
     [ax] = share_dots({"": dots([*SINGLE], ["phi-4"], cell=cells)}, xlabel="%").axes
     marks = [artist for artist in ax.get_children() if isinstance(artist, Mark)]
     assert [mark.cell for mark in marks] == cells
-    points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() in MARKERS]
+    points = ax.collections[-1].get_offsets()
     assert [[*mark.get_center()] for mark in marks] == [[*point] for point in points]
 
 
@@ -686,11 +686,9 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("public")
 def test_the_artifacts_own_programs_and_labels_are_kept() -> None:
     for source, count, filtered in zip(SOURCES, (637, 670), (335, 609), strict=True):
-        found = program_set(source, 50, 0, "artifact")
-        assert len(found.programs) == found.published == count
-        refused = [one.refused for one in found.programs if one.refused]
-        assert len(refused) == count - filtered
-        assert Counter(refused) == found.dropped
+        found = first_programs(source, 50, 0, 0, "artifact")
+        assert len(found) == count
+        assert sum(not one.refused for one in found) == filtered
     whole: dict[str, Any] = {"selection": "artifact", "n_programs": 0, "max_lines": 0}
     given = parameters(**whole, per_quarter=0, programs=["alpaca"])
     every = faultloc.tasks_of(given, "alpaca").values()
@@ -705,7 +703,9 @@ def test_the_artifacts_own_programs_and_labels_are_kept() -> None:
     exact = paper.audit("public", 0).query("quarter == 0 and fault != 'all faults'")
     within = exact.replace({"fault": RENAMED}).set_index("fault")["within"]
     assert right == within.to_dict()
-    kept, dropped = program_tables.seed_tables(parameters(**whole, programs=SOURCES))
+    both = parameters(**whole, programs=SOURCES)
+    seeds = program_tables.seed_programs(both)
+    kept, dropped = program_tables.seed_tables(seeds, both)
     assert kept["programs"].sum() == 637 + 670
     assert dropped["what"].str.startswith("kept").all()
 

@@ -33,7 +33,6 @@ from codestress.papers.faultloc.programs import (
     is_silent,
     normalised,
     parses,
-    program_set,
 )
 from codestress.types import Language
 from conftest import needs_jdk, slow, some
@@ -441,7 +440,7 @@ def test_the_proof_sees_what_is_not_neutral_in_java() -> None:
 @needs_jdk
 def test_the_kits_java_programs_compile_and_run() -> None:
     """test_same_meaning.py compiles and runs mutants."""
-    programs = program_set("java", 50, 300).programs
+    programs = first_programs("java", 50, 300, 0)
     assert len(programs) >= 20
     chosen = [(one.id, one.code, one.runs[:1]) for one in some(programs, 7)]
     results = ran(chosen, limit_s=60)
@@ -455,7 +454,7 @@ def test_the_kits_java_programs_compile_and_run() -> None:
 def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -> None:
     sites = [
         (correct, site)
-        for correct in some(program_set("java", 50, 300).programs, 3)
+        for correct in some(first_programs("java", 50, 300, 0), 3)
         for site in fault_sites(correct.code, "java")
     ]
     silent = [one for one in sites if is_silent(*one)]

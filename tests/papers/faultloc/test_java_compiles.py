@@ -16,7 +16,7 @@ import pytest
 
 from codestress.mutate.faults.fault_site import FaultSite
 from codestress.mutate.faults.sites import fault_sites
-from codestress.papers.faultloc.programs import CorrectProgram, program_set
+from codestress.papers.faultloc.programs import CorrectProgram, first_programs
 from conftest import needs_jdk
 
 COMPILER = Path(__file__).with_name("CompileErrors.java")
@@ -56,7 +56,7 @@ def test_errors_are_found_also_where_a_type_is_missing() -> None:
 @needs_jdk
 @pytest.mark.usefixtures("public")
 def test_faults_of_the_papers_java_programs_compile() -> None:
-    programs = program_set("codesearchnet", 1, 0).programs
+    programs = first_programs("codesearchnet", 1, 0, 0)
     chosen: list[tuple[CorrectProgram, Counter[str], FaultSite]] = []
     for program, before in zip(
         programs, errors([one.code for one in programs]), strict=True

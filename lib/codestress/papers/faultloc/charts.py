@@ -17,7 +17,6 @@ from codestress.report.curves import (
     MEAN,
     draw_curves,
     forest,
-    interval,
     legend_above,
     name_rows,
     panels,
@@ -44,45 +43,28 @@ def share_dots(frames: Panels, *, xlabel: str) -> Figure:
     most) and cell. Conditions that begin with `published` are grey strokes across the
     row.
     """
-    every = pd.concat(frames.values())
+    every = pd.concat(frames, names=["panel"])
+    every["model"] = every["condition"]
+    theirs = every["condition"].str.startswith("published")
+    own = every[~theirs]
     labels = list(every["label"].unique())
-    own = every.query("not condition.str.startswith('published')")
-    models = looks(own["condition"].unique())
+    # Models that are rows themselves need no colours.
+    series = None if own["model"].isin(labels).all() else "model"
     rows = max(1, own["label"].nunique() * len(frames))
     of_a_row = max(0.22, 0.1 + 0.085 * (len(own) // rows))
     height = min(8.2, 1.1 + len(labels) * of_a_row)
     figure, axes = panels(list(frames), len(frames), height, sharex=True, sharey=True)
-    for ax, frame in zip(axes, frames.values(), strict=True):
-        drawn = frame["condition"].isin(models)
-        _draw_published(ax, frame[~drawn], labels)
-        _draw_models(ax, frame[drawn], labels, models)
+    style: Any = {"value": "accuracy", "scale": 100, "series": series}
+    for ax, title in zip(axes, frames, strict=True):
+        inside = every.index.get_level_values("panel") == title
+        _draw_published(ax, every[inside & theirs], labels)
+        forest(ax, every[inside & ~theirs], labels, (-3, 103), **style)
         name_rows(ax, [spoken(label) for label in labels])
-        ax.set(xlim=(-3, 103), xticks=range(0, 101, 25))
-        _name_numbers(ax, frame, labels)
+        ax.set_xticks(range(0, 101, 25))
+        _name_numbers(ax, every[inside], labels)
     figure.supxlabel(xlabel, fontsize=8)
     legend_above(figure, *axes)
     return figure
-
-
-def _draw_models(
-    ax: Axes, frame: pd.DataFrame, labels: Sequence[str], models: Mapping[str, Look]
-) -> None:
-    """Draw the shares `frame` of `models` as dots in the rows `labels`; dots of one row
-    stand below each other."""
-    rows = frame.groupby("label")["label"]
-    within = (rows.cumcount() + 0.5) / rows.transform("size") - 0.5
-    places = frame["label"].map(labels.index).astype(float) + 0.7 * within
-    for place, dot in frame.groupby(places):
-        [model] = dot["condition"]
-        share, reach = interval(dot)
-        colour, marker = models[model]
-        bars = ax.errorbar(
-            share, [place], None, reach, marker, color=colour, ms=4, elinewidth=0.8
-        )
-        # Models that are rows themselves need no name in the legend.
-        if model not in labels:
-            bars.set_label(model)
-        mark(ax, dot, share, place)
 
 
 def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:

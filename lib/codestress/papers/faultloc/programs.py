@@ -13,7 +13,6 @@ import json
 import re
 import textwrap
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -57,49 +56,17 @@ class CorrectProgram:
     """Human rating of how well specification and program fit, 0 to 3 (CodeSearchNet);
     None without a rating."""
     refused: str = ""
-    """Reason why the kit's filters reject the program, set if all programs of a source
-    are wanted; else empty."""
+    """Reason why the kit's filters reject the program; empty if they keep it."""
 
     @property
     def lines(self) -> int:
         return self.code.count("\n") + 1
 
 
-@dataclass(frozen=True)
-class ProgramSet:
-    """Programs of a source (a key of `READERS`) that a selection keeps.
-
-    `dropped` has the number of programs that the filters reject, by reason. With the
-    selection `artifact`, these programs are kept all the same.
-    """
-
-    programs: list[CorrectProgram]
-    dropped: Counter[str]
-    published: int
-    """Number of programs in the source."""
-
-
-@cache
-def program_set(
-    source: Source, min_lines: int, max_lines: int, selection: Selection = "kit"
-) -> ProgramSet:
-    """Return the programs of `source` (such as `installed` or `alpaca`) that pass the
-    kit's filters.
-
-    The filters: `min_lines` to `max_lines` lines (0: no limit), a specification, no
-    parse error, each text once. With `selection` = `artifact`, the artifact's programs
-    that fail a filter are kept too, with the reason in their `refused`. Raises
-    `DataError` with the remedy if a data set is not at hand.
-    """
-    judged = list(_judged(source, min_lines, max_lines, selection))
-    programs = []
-    reasons = []
-    for program, kept in judged:
-        if kept:
-            programs.append(program)
-        if program.refused:
-            reasons.append(program.refused)
-    return ProgramSet(programs, Counter(reasons), len(judged))
+def takes_all(source: Source, selection: Selection) -> bool:
+    """Return whether `selection` keeps the programs of `source` that fail the kit's
+    filters too."""
+    return selection == "artifact" and source in ARTIFACT
 
 
 def first_programs(
@@ -109,25 +76,27 @@ def first_programs(
     count: int,
     selection: Selection = "kit",
 ) -> list[CorrectProgram]:
-    """Return the first `count` programs (0: all) that `program_set` keeps of `source`
-    with the same filters.
+    """Return the first `count` programs (0: all) of `source` that `selection` keeps.
 
-    No further program is read. Raises `DataError` as `program_set` does.
+    They pass the kit's filters (see `judged_programs`), unless `selection` is
+    `artifact`, which keeps all of the artifact's programs. No further program is read.
+    Raises `DataError` with the remedy if a data set is not at hand.
     """
-    judged = _judged(source, min_lines, max_lines, selection)
-    programs = (program for program, kept in judged if kept)
-    return list(itertools.islice(programs, count or None))
+    whole = takes_all(source, selection)
+    judged = judged_programs(source, min_lines, max_lines)
+    kept = (program for program in judged if whole or not program.refused)
+    return list(itertools.islice(kept, count or None))
 
 
-def _judged(
-    source: Source, min_lines: int, max_lines: int, selection: Selection
-) -> Iterator[tuple[CorrectProgram, bool]]:
-    """Yield all programs of `source`, each with whether `selection` keeps it.
+def judged_programs(
+    source: Source, min_lines: int, max_lines: int
+) -> Iterator[CorrectProgram]:
+    """Yield all programs of `source` (a key of `READERS`), each with the reason in its
+    `refused` why the kit's filters reject it; empty if they keep it.
 
-    A program's `refused` is the reason why the kit's filters reject it, empty if they
-    keep it.
+    The filters: a specification, `min_lines` to `max_lines` lines (0: no limit), no
+    parse error, each text once. Raises `DataError` if a data set is not at hand.
     """
-    whole = selection == "artifact" and source in ARTIFACT
     codes = set[str]()
     for program in READERS[source]():
         why = rejection(program, min_lines, max_lines)
@@ -135,7 +104,7 @@ def _judged(
             why = "a program that is there already"
         elif not why:
             codes.add(program.code)
-        yield replace(program, refused=why), whole or not why
+        yield replace(program, refused=why)
 
 
 def rejection(program: CorrectProgram, min_lines: int, max_lines: int) -> str:

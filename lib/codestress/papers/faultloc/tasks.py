@@ -7,8 +7,9 @@ labels are exact. The paper's public artifact has tasks and labels of its own.
 import ast
 import itertools
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -133,46 +134,55 @@ def tasks_of(given: Programs, source: Source) -> Tasks:
     `DataError` if a data set is not at hand.
     """
     size = (given.min_lines, given.max_lines, given.n_programs)
-    per_quarter = given.per_quarter_of.get(source, given.per_quarter)
-    make = _tasks
-    if given.selection == "artifact" and source == "alpaca":
-        make = _published_tasks
     which = (source, *size, given.selection)
-    return make(which, tuple(given.faults), per_quarter or None, given.seed)
+    per_quarter = given.per_quarter_of.get(source, given.per_quarter)
+    return _tasks(which, tuple(given.faults), per_quarter or None, given.seed)
 
 
 Which = tuple[Source, int, int, int, Selection]
 """Arguments of `first_programs`: source, min_lines, max_lines, count, selection."""
+Places = dict[tuple[Kind, int], list[Callable[[], Task | None]]]
+"""Dict from a kind of fault and a quarter of the program, 0 to 3, to functions that
+each make a task there; a function returns None if it can make none."""
 
 
 @cache
 def _tasks(
     which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
 ) -> Tasks:
-    """Return the kit's own tasks of a source: see `tasks_of`."""
+    """Return the tasks of the programs that `which` selects: see `tasks_of`."""
+    source, *_, selection = which
+    rows = None
+    stream = "sites"
+    if selection == "artifact" and source == "alpaca":
+        rows = _published_rows()
+        stream = "published"
     tasks: Tasks = {}
     for program in first_programs(*which):
-        places: dict[tuple[Kind, int], list[FaultSite]] = defaultdict(list)
-        for site in fault_sites(program.code, program.language):
-            total = program.lines + (site.kind == "MisplacedReturn")
-            quarter = quarter_of(site.line, total)
-            places[site.kind, quarter].append(site)
+        places = _sites(program) if rows is None else _published(program, rows)
         for kind, quarter in itertools.product(kinds, range(4)):
-            place = (kind, quarter)
-            sites = _shuffled(places[place], seed, "sites", program.id, *place)
-            candidates = filter(None, (_task(program, site) for site in sites))
-            drawn = itertools.islice(candidates, per_quarter)
+            makers = places[kind, quarter]
+            order = rng(seed, stream, program.id, kind, quarter).permutation(
+                len(makers)
+            )
+            made = filter(None, (makers[index]() for index in order))
+            drawn = itertools.islice(made, per_quarter)
             for number, task in enumerate(drawn, start=1):
-                name = f"{program.id}/{kind}/{quarter + 1}.{number}"
-                if which[-1] == "drifted":
+                name = task.id or f"{program.id}/{kind}/{quarter + 1}.{number}"
+                if selection == "drifted":
                     task = _drifted(task)
                 tasks[name] = replace(task, id=name)
     return tasks
 
 
-def _shuffled(items: list[Any], seed: int, *names: str | int) -> list[Any]:
-    """Return `items` in a random order, which `seed` and `names` decide."""
-    return [items[index] for index in rng(seed, *names).permutation(len(items))]
+def _sites(program: CorrectProgram) -> Places:
+    """Return the places of `program` at which the kit can make a fault."""
+    places: Places = defaultdict(list)
+    for site in fault_sites(program.code, program.language):
+        total = program.lines + (site.kind == "MisplacedReturn")
+        place = (site.kind, quarter_of(site.line, total))
+        places[place].append(partial(_task, program, site))
+    return places
 
 
 def _task(program: CorrectProgram, site: FaultSite) -> Task | None:
@@ -217,24 +227,26 @@ def _drifted(task: Task) -> Task:
 
 
 @cache
-def _published_tasks(
-    which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
-) -> Tasks:
-    """Return the artifact's tasks with programs that `which` selects: see `tasks_of`."""
-    programs = {program.id: program for program in first_programs(*which)}
-    places: dict[tuple[str, Kind, int], list[Task]] = defaultdict(list)
+def _published_rows() -> dict[str, list[dict[str, Any]]]:
+    """Return the artifact's rows about tasks, in a dict by the program's id."""
+    rows = defaultdict(list)
     for row in packed_rows("python_buggy_tasks.jsonl.gz"):
-        base = str(row["base"])
+        rows[str(row["base"])].append(row)
+    return rows
+
+
+def _published(program: CorrectProgram, rows: Mapping[str, Any]) -> Places:
+    """Return the places of the artifact's faults in `program`.
+
+    `rows` is the dict of `_published_rows`.
+    """
+    places: Places = defaultdict(list)
+    for row in rows[program.id]:
         kind = RENAMED.get(row["sam"], row["sam"])
-        if kind in kinds and base in programs:
-            task = _published_task(programs[base], kind, row)
-            place = (base, kind, task.program.quarter)
-            places[place].append(task)
-    tasks: Tasks = {}
-    for place in itertools.product(programs, kinds, range(4)):
-        for task in _shuffled(places[place], seed, "published", *place)[:per_quarter]:
-            tasks[task.id] = task
-    return tasks
+        faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
+        make = partial(_published_task, program, kind, faulty, row)
+        places[kind, faulty.quarter].append(make)
+    return places
 
 
 RENAMED: dict[str, Kind] = {"BooleanLogic": "IncorrectBooleanLogic"}
@@ -242,15 +254,16 @@ RENAMED: dict[str, Kind] = {"BooleanLogic": "IncorrectBooleanLogic"}
 differ."""
 
 
-def _published_task(program: CorrectProgram, kind: Kind, row: dict[str, Any]) -> Task:
-    """Return the task in `row`, a row of the artifact about `program`, with the fault
-    `kind`.
+def _published_task(
+    program: CorrectProgram, kind: Kind, faulty: FaultyProgram, row: dict[str, Any]
+) -> Task:
+    """Return the task in `row`, a row of the artifact about `program`: the program
+    `faulty` with the fault `kind`.
 
     The task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number).
     Its `refused` is the first reason why the kit's filters would reject the task; empty
     if there is none.
     """
-    faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
     changed = row["changed_line"]
     why = ""
     if not parses(faulty.code, "python"):

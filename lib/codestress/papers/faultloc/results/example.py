@@ -35,10 +35,3 @@ def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
         right = answer[f"value_{rule}"]
         rows.append((CONDITIONS[question], model, faulty, line, right, cell))
     return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
-
-
-def headline(table: pd.DataFrame) -> str:
-    """Return a sentence on how many answers in `table` (made by `named_lines`) name the
-    faulty line."""
-    named = table["named_line"].eq(table["faulty_line"]).fillna(False)
-    return f"One program: {named.sum()} of {len(named)} answers name its faulty line"

@@ -2,6 +2,7 @@
 sees them."""
 
 import re
+from collections import Counter
 from difflib import unified_diff
 
 import numpy as np
@@ -11,7 +12,7 @@ from codestress.fitting.summaries import with_accuracy
 from codestress.mutate.faults.neutral import FaultyProgram
 from codestress.types import LANGUAGE_NAMES
 
-from ..programs import ProgramSet, Source, program_set
+from ..programs import judged_programs, takes_all
 from ..studies import Mutations, conditions, mutated
 from ..tasks import Programs, Task, Tasks, mutations_of, tasks_of
 from .localization import Panels, by_panel, spoken
@@ -21,53 +22,56 @@ JAVA = ("java", "codesearchnet")
 """Sources of Java programs; all other sources have Python programs."""
 
 
-def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return two tables with numbers of programs (column programs): kept programs by
-    length, and all programs by fate.
+def seed_programs(given: Programs) -> pd.DataFrame:
+    """Return a table with a row for each program of the sources in `given.programs`.
+
+    Columns: source, lines (the program's number of lines), refused (the reason why the
+    filters of `given` reject the program; empty if they keep it).
+    """
+    rows = []
+    for source in given.programs:
+        for program in judged_programs(source, given.min_lines, given.max_lines):
+            rows.append((source, program.lines, program.refused))
+    return pd.DataFrame(rows, columns=["source", "lines", "refused"])
+
+
+def seed_tables(
+    seeds: pd.DataFrame, given: Programs
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return two tables with numbers of `seeds`, made by `seed_programs` (column
+    programs): kept programs by length, and all programs by fate.
 
     The first has the columns source and lines (range of lengths). The second has the
     columns source and what: kept, or the reason why the filters reject the programs.
     """
     kept = []
     dropped = []
-    for source, programs in program_sets(given).items():
-        chosen = programs.programs[: given.n_programs or None]
-        lengths = [program.lines for program in chosen]
-        counts, _ = np.histogram(lengths, [1, *BINS, np.inf])
+    for source, programs in seeds.groupby("source", sort=False):
+        whole = takes_all(source, given.selection)
+        refused = programs["refused"] != ""
+        chosen = programs[~refused | whole].head(given.n_programs or None)
+        counts, _ = np.histogram(chosen["lines"], [1, *BINS, np.inf])
         if counts[0]:
             kept.append((source, "1 to 49", counts[0]))
         for size, count in zip(SIZES, counts[1:], strict=True):
             kept.append((source, size, count))
         dropped.append((source, "kept", len(chosen)))
-        refused = any(program.refused for program in programs.programs)
-        though = "kept, though: " if refused else ""
-        for why, count in programs.dropped.most_common():
+        though = "kept, though: " if whole else ""
+        for why, count in Counter(programs["refused"][refused]).most_common():
             dropped.append((source, though + why, count))
     sizes = pd.DataFrame(kept, columns=["source", "lines", "programs"])
     return sizes, pd.DataFrame(dropped, columns=["source", "what", "programs"])
 
 
-def program_sets(given: Programs) -> dict[Source, ProgramSet]:
-    """Return a dict from each source in `given.programs` to its `ProgramSet`.
-
-    The set has the programs that pass the filters of `given` (`min_lines`, `max_lines`,
-    `selection`), and the numbers of rejected programs.
-    """
-    filters = (given.min_lines, given.max_lines, given.selection)
-    return {source: program_set(source, *filters) for source in given.programs}
-
-
-def seed_counts(given: Programs) -> pd.DataFrame:
-    """Return numbers of programs, a row for each source in `given.programs`.
+def seed_counts(seeds: pd.DataFrame) -> pd.DataFrame:
+    """Return numbers of `seeds` (made by `seed_programs`), a row for each source.
 
     Columns: source, published (all programs of the source), passed (those that pass the
     kit's filters).
     """
-    rows = []
-    for source, programs in program_sets(given).items():
-        passed = programs.published - programs.dropped.total()
-        rows.append((source, programs.published, passed))
-    return pd.DataFrame(rows, columns=["source", "published", "passed"])
+    seeds = seeds.assign(passed=seeds["refused"] == "")
+    sources = seeds.groupby("source", as_index=False, sort=False)["passed"]
+    return sources.agg(published="size", passed="sum")
 
 
 def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> Panels:
@@ -181,40 +185,6 @@ def applied_cells(refused: pd.DataFrame) -> Panels:
     cells["accuracy"] = cells["made"] / cells["tasks"]
     order = ["language", "strength", "accuracy"]
     return {"": cells.sort_values(order, ascending=[False, True, False])}
-
-
-def catalogue_headline(table: pd.DataFrame, cells: pd.DataFrame) -> str:
-    """Return a sentence on how many labels are right and how many tasks can be mutated.
-
-    The labels are from `table` (made by `labels_checked`), the tasks from `cells` (the
-    cells of `applied_cells`).
-    """
-    right = table["label_is_right"].sum()
-    labels = table["tasks"].sum()
-    return (
-        f"{right} of {labels} labels are the line that differs, and at least "
-        f"{100 * cells['accuracy'].min():.0f} % of the tasks can be mutated"
-    )
-
-
-def headline(
-    lines: pd.Series, table: pd.DataFrame, published: dict[str, int], show: str
-) -> str:
-    """Return a sentence on the programs whose numbers of lines are `lines`.
-
-    With `show` = `statistics`, the sentence is on the numbers of tasks in `table` (made
-    by `task_statistics`) and in `published`.
-    """
-    if show == "statistics":
-        tasks = table["tasks"].sum()
-        theirs = published["total_fl_tasks"]
-        return (
-            f"{table['programs'].sum()} programs make {tasks:,} tasks; the paper "
-            f"has {theirs:,}"
-        )
-    if lines.empty:
-        return "No program was kept"
-    return f"Half of the {len(lines)} programs have at most {lines.median():.0f} lines"
 
 
 def example(task: Task, given: Mutations) -> str:

@@ -108,13 +108,3 @@ def over_models(
         rows.append((question, value, *interval, p, (values > 0).sum(), models))
     columns = ["question", "difference", "low", "high", "p", "more", "models"]
     return with_holm(pd.DataFrame(rows, columns=columns))
-
-
-def headline(means: pd.DataFrame) -> str:
-    """Return the finding on both languages in a sentence, from `means` (made by
-    `over_models`)."""
-    [languages] = means.iloc[-1:].itertuples()
-    if not languages.decided:
-        return "Python's faults are not shown to be localized more or less often than Java's"
-    other = "more" if languages.difference > 0 else "less"
-    return f"Python's faults are localized {other} often than Java's"
