@@ -162,7 +162,10 @@ BROUGHT: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "syntax.java": ("class A {\n  int x = ;\n}\n", "parse", "java", "line 2"),
     "missing.java": ("class A {\n  int x = 1\n}\n", "parse", "java", "line 2"),
     "nul.java": ("class A {\n  int x\0;\n}\n", "line 2", "U+0000"),
-    "deep.java": (f"class A {{ int x = {'(' * 3000}1{')' * 3000}; }}", "nested"),
+    "deep.java": (
+        f"class A {{ int f(int a) {{ return a; }} int x = {'(' * 3000}1{')' * 3000}; }}",
+        "nested",
+    ),
 }
 """Programs that nobody can use, and what the reason names; test_outside.py has more in Python."""
 

@@ -1,16 +1,13 @@
 """Programs read from the user's own files."""
 
 from dataclasses import dataclass
-from itertools import chain
+from io import StringIO
 from pathlib import Path
 from typing import Any
-
-from tree_sitter import Node
 
 from codestress.errors import DataError
 from codestress.mutate.faults.neutral import FaultyProgram, Spm, bank
 from codestress.mutate.faults.sites import fault_sites
-from codestress.sandbox.runtimes import parser
 from codestress.types import Language
 
 from .programs import parse_fault, parses
@@ -18,9 +15,6 @@ from .studies import drawn_mutation
 
 Row = dict[str, Any]
 """A row about a program, as the commands print it."""
-DEEPEST = 300
-"""Most levels of a Java program's syntax tree; Python's own parser limits Python
-programs."""
 SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
 """Dict from the ending of a file's name to the language."""
 
@@ -39,8 +33,7 @@ def read_program(path: Path) -> ProgramFile:
 
     Raises `DataError` if the file cannot be read. Raises `ValueError` if it is not
     UTF-8, is empty, does not parse, has a byte-order mark or a carriage return, or has
-    another ending. Raises `ValueError` too for a Java program that is nested too
-    deeply.
+    another ending.
     """
     try:
         text = path.read_bytes().decode("utf-8")
@@ -67,21 +60,7 @@ def read_program(path: Path) -> ProgramFile:
         raise ValueError("empty")
     if fault := parse_fault(text, spoken):
         raise ValueError(f"does not parse as {spoken}: {fault}")
-    if spoken == "java":
-        tree = parser(spoken).parse(text.encode())
-        if _depth(tree.root_node) > DEEPEST:
-            raise ValueError("nested too deeply")
     return ProgramFile(text, spoken)
-
-
-def _depth(root: Node) -> int:
-    """Return the number of levels of a syntax tree."""
-    depth = 0
-    level = [root]
-    while level:
-        depth += 1
-        level = list(chain.from_iterable(node.children for node in level))
-    return depth
 
 
 def faulty_rows(file: ProgramFile) -> list[Row]:
@@ -93,18 +72,15 @@ def faulty_rows(file: ProgramFile) -> list[Row]:
     end is left out too, since that would change two lines.
     """
     rows = []
-    lines = file.code.split("\n")
+    lines = StringIO(file.code).readlines()
     for site in fault_sites(file.code, file.language):
         code = site.apply(file.code)
-        at = site.line - 1
+        row: Row = {"fault": site.kind, "line": site.line, "code": code}
         inserted = "\n" in site.text
-        changed = code.split("\n")
-        at_end = at == len(changed) - 1
-        if parses(code, file.language) and not (inserted and at_end):
-            end = "" if at_end else "\n"
-            row: Row = {"fault": site.kind, "line": site.line, "code": code}
-            row["before"] = "" if inserted else lines[at] + end
-            row["after"] = changed[at] + end
+        row["before"] = "" if inserted else lines[site.line - 1]
+        row["after"] = StringIO(code).readlines()[site.line - 1]
+        whole = row["after"].endswith("\n") or not inserted
+        if whole and parses(code, file.language):
             rows.append(row)
     return rows
 
