@@ -138,7 +138,8 @@ def named(seen: Prospect, code: list[int], start: int, line: int) -> float:
     program's lines. A reader that keeps none of these names line 1."""
     after = [number for number in code if seen.lines[number] > start]
     kept = 1 - seen.missed[after]
-    weights = np.array([seen_as(seen.pieces[number])[0] for number in after])
+    texts = [re.sub(r"^\d+: ", "", seen.pieces[number]) for number in after]
+    weights = np.array([seen_as(text)[0] for text in texts])
     found = float((line == 1) * (1 - kept).prod())
     for place, number in enumerate(after):
         written = re.match(r"(\d+): ", seen.pieces[number])

@@ -161,7 +161,7 @@ def test_figure_9_pools_answers_and_its_cells_sum_to_the_tasks() -> None:
         made_up("b", [("java", 18, 2)]),
         made_up(localization.ORACLE, [("python", 4, 4), ("java", 20, 20)]),
     ]
-    cells = localization.heat_cells(pd.concat(parts), "strict").set_index("row")
+    cells = localization.heat_cells(pd.concat(parts), **RULE).set_index("row")
     for row in ("OffByOne", localization.ALL_FAULTS):
         found = cells.loc[row, ["accuracy", "found", "answers", "tasks"]].tolist()
         assert found == pytest.approx([4 / 36, 4, 36, 20])

@@ -25,7 +25,7 @@ FLAGGED = {
 
 @pytest.fixture(scope="module")
 def cells() -> pd.DataFrame:
-    return published.cells(0.95)
+    return paper.published_localization(0.95)
 
 
 def wilson(share: float, n: float) -> tuple[float, float]:

@@ -2,7 +2,8 @@
 
 They show shares as dots in rows (Table II, Figures 5, 6, 7, 10, 11, and accuracy under
 other labels), accuracy by two factors (Figure 9) and against the strength of mutations
-(Figure 8), and the published numbers.
+(Figure 8), the published numbers, and the lines that models name in one program
+(Figure 2).
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from codestress.report.curves import (
 from codestress.report.marks import mark
 from codestress.report.style import (
     PUBLISHED,
+    RIGHT,
     Look,
     looks,
 )
@@ -245,4 +247,42 @@ def published_chart(
     left.legend(loc="upper left")
     right.legend(loc="lower right")
     legend_above(figure, *above)
+    return figure
+
+
+NO_LINE = 0
+"""Place, on the axis of lines, of an answer that names no line."""
+
+
+def named_lines(table: pd.DataFrame) -> Figure:
+    """Return a chart of one program: its lines from left to right, with a row for each
+    version of the program.
+
+    Each row has a mark at the line that each model names, at the left if it names none,
+    and a box around the faulty line. Below the version's name stands the number of
+    answers that name the faulty line. `table` has a row for each answer: condition (the
+    version), model, faulty_line, named_line (missing if none is named), cell.
+    """
+    named = table["named_line"].astype(float).fillna(NO_LINE)
+    table = table.assign(value=named, low=named, high=named)
+    table["right"] = named == table["faulty_line"]
+    versions = table.groupby("condition", sort=False)
+    faulty = versions["faulty_line"].first()
+    conditions = list(faulty.index)
+    last = int(table[["faulty_line", "value"]].to_numpy().max())
+    each = min(0.9, max(0.45, 0.1 * table["model"].nunique()))
+    figure, [ax] = panels([""], 1, 1.2 + each * len(conditions))
+    limits = (NO_LINE - 1, last + 1)
+    label = "line that was named; box: the faulty line; below a name: how many named it"
+    columns: Any = {"label": "condition", "series": "model", "xlabel": label}
+    forest(ax, table, conditions, limits, **columns)
+    rows = range(len(conditions))
+    ax.barh(rows, 0.8, 0.84, faulty - 0.4, fc="#CDEBE1", ec=RIGHT, zorder=1)
+    right = versions["right"].sum().astype(str)
+    counts = right + " of " + versions.size().astype(str)
+    names = faulty.index.str.replace(", ", ",\n") + "\n" + counts
+    ax.set_yticks(rows, names)
+    lines = range(1, last + 1)
+    ax.set_xticks([NO_LINE, *lines], ["no\nline", *map(str, lines)])
+    legend_above(figure, ax)
     return figure

@@ -44,10 +44,6 @@ def localize_fault(reading: Reading, _prefill: str) -> str | None:
     if not lines:
         return json.dumps({"line_number": 1, "line": ""})
     number, text = _suspect(reading, lines)
-    written = re.match(r"^(\d+): (.*)$", text)
-    if written:
-        number = int(written[1])
-        text = written[2]
     answer = json.dumps({"line_number": number, "line": text.strip()})
     return _thoughtful(reading, text, answer)
 
@@ -117,10 +113,9 @@ def seen_as(text: str) -> tuple[float, bool]:
 
     Results are cached, since the same lines come again in every mutation of a program.
     """
-    code = re.sub(r"^\d+: ", "", text)
-    if comment := re.match(r"\s*(?:#|//)(.*)", code):
+    if comment := re.match(r"\s*(?:#|//)(.*)", text):
         return 0.0, bool(ALARM.search(comment[1]))
-    weights = [weight for pattern, weight in SUSPICIOUS if pattern.search(code)]
+    weights = [weight for pattern, weight in SUSPICIOUS if pattern.search(text)]
     return BASE + sum(weights), False
 
 
@@ -128,8 +123,9 @@ def _program(reading: Reading) -> list[Line]:
     """Return the program lines that the reader has kept in `reading`, as pairs of
     number and text.
 
-    Line 1 stands below the first kept code fence; without a kept fence, line 0 stands
-    two lines below the first kept line. The list is empty if no program line was kept.
+    A number that stands before a line is its number. Otherwise line 1 stands below the
+    first kept code fence; without a kept fence, line 0 stands two lines below the first
+    kept line. The list is empty if no program line was kept.
     """
     kept = _kept(reading)
     if not kept:
@@ -139,8 +135,12 @@ def _program(reading: Reading) -> list[Line]:
     lines = []
     for line, text in kept:
         shown = line > start and text not in reading.question
-        if shown and not text.startswith("```"):
-            lines.append((line - start, text))
+        if not shown or text.startswith("```"):
+            continue
+        number = str(line - start)
+        if written := re.match(r"(\d+): (.*)$", text):
+            number, text = written.groups()
+        lines.append((int(number), text))
     return lines
 
 

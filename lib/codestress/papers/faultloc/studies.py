@@ -177,9 +177,9 @@ class Localization(Mutations, Naming):
         The number is 1 for an unmutated task, else 2, or 3 if the model writes the
         texts that the mutation inserts.
         """
-        if trial.factors["spm"] == "none":
-            return 1
         parts = str(trial.factors["spm"]).split("+")
+        if parts == ["none"]:
+            return 1
         return 2 if self.content == "bank" or set(WRITTEN).isdisjoint(parts) else 3
 
     def stage(

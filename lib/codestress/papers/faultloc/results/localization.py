@@ -34,21 +34,21 @@ WORDS = {
     "names": "misleading names",
     "dead_code": "dead code",
     "functions": "shuffled functions",
+    "comments+names": "comments + names",
+    "comments+names+dead_code": "comments + names + dead code",
     "blank_line": "a blank line",
     "unchanged": "no change",
 }
-"""Dict from a fault, mutation or control to its words in charts and titles."""
+"""Dict from a fault, mutation, composition or control to its words in charts and
+titles."""
 
 
 def spoken(name: str) -> str:
     """Return the words for `name`, a fault, mutation, control or composition.
 
-    For a fault, mutation or control they are those in `WORDS`; text after `, ` is kept.
-    For a composition such as `names+dead_code` they are its parts with spaces for `_`
-    and around +. Any other name is returned unchanged.
+    They are those in `WORDS`; text after `, ` is kept. Any other name is returned
+    unchanged.
     """
-    if "+" in name and " " not in name:
-        return name.replace("_", " ").replace("+", " + ")
     first, comma, rest = name.partition(", ")
     return WORDS.get(first, first) + comma + rest
 
@@ -69,25 +69,25 @@ def shares(
     """Return accuracy in groups of `answers`, a table of answers in which the bool
     column `counts` says whether an answer is included.
 
-    There is a row for each model and combination of values of the columns `by`, in
-    order of appearance, even if no answer of it is included. Columns: model, those of `by`,
-    tasks (different ones), answers, found (right answers), accuracy (found / answers by
-    the scoring rule `rule`), low, high (Wilson at level `confidence`, programs as
-    clusters), programs, cell (values that select the answers). Shares are 0 to 1, nan without
-    answers.
+    There is a row for each combination of values of the columns `by`, in order of
+    appearance, even if no answer of it is included. Columns: those of `by`, tasks
+    (different ones), answers, found (right answers), accuracy (found / answers by the
+    scoring rule `rule`), low, high (Wilson at level `confidence`, programs as
+    clusters), programs, cell (values that select the answers). Shares are 0 to 1, nan
+    without answers.
     """
     rows = []
     value = f"value_{rule}"
-    for group, part in with_seed(answers).groupby(["model", *by], sort=False):
+    for group, part in with_seed(answers).groupby(by, sort=False):
         part = part.query("counts")
         tasks = part[TASK].drop_duplicates()
         right = int(part[value].sum())
         share = clustered_share(part[value], part["seed_program"], confidence)
         numbers = (len(tasks), share.n, right, share.value)
         rows.append((*group, *numbers, *share.interval, share.clusters))
-    columns = ["model", *by, "tasks", "answers", "found", "accuracy", "low", "high"]
+    columns = [*by, "tasks", "answers", "found", "accuracy", "low", "high"]
     table = pd.DataFrame(rows, columns=[*columns, "programs"])
-    return with_cells(table, ["model", *by])
+    return with_cells(table, by)
 
 
 ROWS = (*KINDS, ALL_FAULTS, ORACLE)
@@ -125,6 +125,7 @@ def localized(
     plain = answers.query("spm == 'none'")
     value = plain[f"value_{rule}"]
     plain = plain.assign(counts=True, found=value.where(plain["model"] != ORACLE, 0))
+    by = ["model", *by]
     table = shares(plain, by, rule, confidence)
     plain["counts"] = plain.groupby(TASK)["found"].transform("max") > 0
     filtered = shares(plain, by, rule, confidence)
@@ -155,39 +156,23 @@ def compared(
     return table.assign(asked="all ten" if all_ten else "others")
 
 
-def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+def heat_cells(answers: pd.DataFrame, rule: str, confidence: float) -> pd.DataFrame:
     """Return the cells of the heat map of faults and quarters, from `answers`, a table
     of answers that includes the perfect localizer's.
 
     A cell pools all models' answers to the tasks of a fault and quarter, languages
-    together. Columns: row (a fault, all faults, or the perfect localizer), quarter,
-    column (quarter in words), tasks (different ones), answers, found, accuracy (found /
-    answers by the scoring rule `rule`, 0 to 1), cell (selects the models' answers).
+    together. Columns: those of `shares` by quarter, row (a fault, all faults, or the
+    perfect localizer), column (quarter in words) and place (the row's index).
     """
-    plain = answers.query("spm == 'none'")
-    plain = plain.assign(task=plain["source"] + "/" + plain["problem"])
+    plain = answers.query("spm == 'none'").assign(counts=True)
     perfect = plain["model"] == ORACLE
     models = plain[~perfect]
-    value = f"value_{rule}"
-    single = _pooled(models, value)
-    together = _pooled(models.assign(fault=ALL_FAULTS), value)
-    tables = [_pooled(plain[perfect].assign(fault=ORACLE), value)]
-    tables.append(with_cells(together, ["quarter"]))
-    tables.append(with_cells(single, ["fault", "quarter"]))
-    return in_quarters(pd.concat(tables))
-
-
-def _pooled(answers: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Return the cells of faults and quarters in `answers`, scored in the column
-    `value`."""
-    groups = answers.groupby(["fault", "quarter"], as_index=False, sort=False)
-    cells = groups.agg(
-        tasks=("task", "nunique"),
-        answers=(value, "size"),
-        found=(value, "sum"),
-        accuracy=(value, "mean"),
-    )
-    return cells.assign(row=cells["fault"])
+    oracle = shares(plain[perfect], ["quarter"], rule, confidence)
+    oracle = oracle.assign(row=ORACLE, cell=None)
+    together = shares(models, ["quarter"], rule, confidence).assign(row=ALL_FAULTS)
+    single = shares(models, ["fault", "quarter"], rule, confidence)
+    single["row"] = single.pop("fault")
+    return in_quarters(pd.concat([oracle, together, single]))
 
 
 def share_panels(table: pd.DataFrame, label: str) -> Panels:

@@ -14,31 +14,20 @@ from codestress.fitting.summaries import with_accuracy
 from codestress.report.published import published_cells
 from codestress.types import LANGUAGE_NAMES
 
-from .paper import (
-    A_PROGRAM,
-    published_counts,
-    published_localization,
-)
+from .paper import A_PROGRAM, published_counts
 
 RETURNS = "MisplacedReturn"
 """The only kind of fault whose public labels are all right."""
 
 
-def cells(confidence: float) -> pd.DataFrame:
-    """Return the paper's Table II, a row for each cell.
-
-    Columns: language, fault, label (the model), of (number of tasks), flag (a note if
-    Figure 7 contradicts or lacks the cell, else empty), accuracy, low, high (0 to 1).
-    The interval is Wilson's at level `confidence`, with each `A_PROGRAM` tasks counting
-    as one.
-    """
-    columns = ["language", "fault", "label", "of", "flag", "accuracy", "low", "high"]
-    return published_localization(confidence)[columns]
+COLUMNS = ["language", "fault", "label", "of", "flag", "accuracy", "low", "high"]
+"""Columns of Table II in `faultloc/published` (see `published_localization`)."""
 
 
 def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Return accuracy on misplaced returns against the three other kinds of faults
-    together, from `table` (made by `cells`).
+    together, from `table`,
+    the cells of Table II (`published_localization`).
 
     There is a row for each language and model, unless the cell of misplaced returns has
     a flag. Columns: language, label (the model), returns, others (shares, 0 to 1),

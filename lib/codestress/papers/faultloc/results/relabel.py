@@ -138,7 +138,7 @@ def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     tables = []
     for _, own in placed.groupby("model", sort=False):
         for rule, (reading, place) in READINGS.items():
-            table = shares(own, [place], rule, confidence).sort_values(place)
+            table = shares(own, ["model", place], rule, confidence).sort_values(place)
             table["quarter"] = table[place].astype(int)
             tables.append(table.assign(rule=rule, reading=reading))
     columns = ["model", "rule", "reading", "quarter", "cell", "tasks", "found"]
@@ -218,20 +218,3 @@ def _verdict(row: Row) -> str:
         return "survives"
     gone = row["changed_high"] < row["fall"] / 2
     return "does not survive" if gone else "not decided"
-
-
-def headline(effects: pd.DataFrame, rule: str) -> str:
-    """Return the finding in a sentence: how the perfect localizer's fall changes, and
-    how many models' falls survive.
-
-    `effects` is the table of `position_effects`. With the `rule` strict a line must be
-    exact, with any other rule within two lines.
-    """
-    rows = effects[effects["tolerance"] == TOLERANCES[rule]].set_index("model")
-    verdicts = rows["verdict"].drop(ORACLE)
-    survives = (verdicts == "survives").sum() or "none"
-    before, after = 100 * rows.loc[ORACLE, ["fall", "fall_changed"]]
-    return (
-        f"By the lines that changed, the fall survives for {survives} of {len(verdicts)}; "
-        f"the {ORACLE}'s goes from {before:.0f} to {after:.0f} points"
-    )

@@ -70,7 +70,7 @@ def robustness(
     before = again[f"detail_{rule}"] != "not localized before"
     again["localized"] = again["counts"] | before
     localized = again.groupby(["model", *by], sort=False)["localized"]
-    table = shares(again, by, rule, confidence)
+    table = shares(again, ["model", *by], rule, confidence)
     table["tasks"] = localized.size().array
     table["localized"] = localized.sum().array
     names = {"answers": "asked_again", "found": "found_again"}
