@@ -8,6 +8,7 @@ other labels), accuracy by two factors (Figure 9) and against the strength of mu
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -162,7 +163,7 @@ def strength_curves(points: pd.DataFrame) -> Figure:
         _draw_strengths(ax, part, models)
         title = _moved(part)
         if language == languages[0]:
-            title = _headed(mutation) + title
+            title = f"{fill(spoken(mutation), 11)}\n{title}"
         ax.set_title(title, fontsize=7, loc="center")
         if mutation == mutations[0]:
             ylabel = f"{LANGUAGE_NAMES[language]}\nlocalized again (%)"
@@ -190,14 +191,6 @@ def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) ->
     containers: Sequence[Any] = ax.containers
     for container in containers:
         container.lines[0].set_linewidth(2.0)
-
-
-def _headed(mutation: str) -> str:
-    """Return the words for a mutation as the lines of a narrow panel's title."""
-    words = spoken(mutation)
-    if "+" in words:
-        return words.replace("+ ", "+\n") + "\n"
-    return words.replace(" ", "\n", 1) + "\n"
 
 
 def _moved(part: pd.DataFrame) -> str:

@@ -51,15 +51,6 @@ def score_location(
 
 NAMED = "line "
 """Beginning of a score's detail that names a line."""
-
-
-def named_in(detail: str) -> int | None:
-    """Return the line that a score's detail, made by `score_location`, says was named;
-    None if it names none."""
-    number = detail.removeprefix(NAMED)
-    return int(number) if number.isdecimal() else None
-
-
 RULES = ("row", "column", "diagonal")
 """Lines of a chessboard that no two queens may share.
 

@@ -4,7 +4,7 @@ N-Queens that each model names."""
 import pandas as pd
 
 from ..printed import printed_program
-from ..scoring import named_in
+from ..scoring import NAMED
 
 CONDITIONS = {
     "faulty": "Figure 1, without its comment",
@@ -13,7 +13,6 @@ CONDITIONS = {
     "figure 3": "Figure 3",
 }
 """Dict from a question to the version of N-Queens in words."""
-COLUMNS = ["condition", "model", "faulty_line", "named_line", "found", "cell"]
 
 
 def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -24,14 +23,13 @@ def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     faulty_line, named_line (missing if none is named), found (0 or 1, by the scoring
     rule `rule`), cell (selects this answer).
     """
-    rows = []
     asked = answers.query("question in @CONDITIONS and error == ''")
-    for answer in asked.to_dict("records"):
-        question = answer["question"]
-        model = answer["model"]
-        faulty = printed_program(question).line
-        line = named_in(answer[f"detail_{rule}"])
-        cell = {"model": model, "question": question}
-        right = answer[f"value_{rule}"]
-        rows.append((CONDITIONS[question], model, faulty, line, right, cell))
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
+    versions = asked["question"]
+    named = asked[f"detail_{rule}"].str.removeprefix(NAMED)
+    table = asked[["model"]].reset_index(drop=True)
+    table.insert(0, "condition", versions.map(CONDITIONS).array)
+    table["faulty_line"] = [printed_program(version).line for version in versions]
+    table["named_line"] = pd.to_numeric(named, "coerce").astype("Int64").array
+    table["found"] = asked[f"value_{rule}"].array
+    table["cell"] = asked[["model", "question"]].to_dict("records")
+    return table
