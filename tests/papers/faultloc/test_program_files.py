@@ -13,11 +13,11 @@ from test_faults import JAVA, PYTHON
 from codestress.mutate.faults.neutral import SPMS, Spm
 from codestress.papers.faultloc.commands import faults, mutate
 from codestress.papers.faultloc.program_files import (
-    ProgramFile,
     faulty_rows,
     mutated_row,
     read_program,
 )
+from codestress.papers.faultloc.programs import CorrectProgram
 from told import names
 
 
@@ -31,7 +31,7 @@ def texts(draw: st.DrawFn, code: str) -> str:
     return "\n".join(lines) + draw(st.sampled_from(["", "\n", "\n\n", "\n\n\n"]))
 
 
-def saved(folder: Path, name: str, text: str) -> ProgramFile:
+def saved(folder: Path, name: str, text: str) -> CorrectProgram:
     (folder / name).write_bytes(text.encode())
     return read_program(folder / name)
 
@@ -88,14 +88,14 @@ def test_a_line_is_followed_through_mutations(
     file = saved(tmp_path_factory.mktemp("p"), name, text)
     before = lines_of(text)
     line = next(n for n, one in enumerate(before, start=1) if "123457" in one)
-    row = mutated_row(file, name, spm, line, *how)
+    row = mutated_row(file, spm, line, *how)
     after = lines_of(row["code"])
     assert "123457" in after[row["line"] - 1]
     if row["state"] != "applied":
         assert (row["code"], row["line"]) == (text, line)
         assert row["reason"]
         return
-    assert row == mutated_row(file, name, spm, line, *how)
+    assert row == mutated_row(file, spm, line, *how)
     if "names" not in spm:
         left = [code_in(one) for one in after]
         for one in before:

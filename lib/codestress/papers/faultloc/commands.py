@@ -38,10 +38,7 @@ def faults(programs: tuple[Path, ...], as_json: bool) -> None:
 
     nothing = dict.fromkeys(["fault", "line", "code", "before", "after"])
 
-    def found(file: Any, _: str) -> list[Row]:
-        return faulty_rows(file) or [nothing | {"reason": "no place for a fault"}]
-
-    for row in _rows(programs, found, [nothing]):
+    for row in _rows(programs, faulty_rows, [nothing]):
         words = row.get("reason", "")
         if row["fault"]:
             words = f"{row['line']:>6} {row['fault']:22} {row['after'].strip()}"
@@ -81,8 +78,8 @@ def mutate(
 
     spms = _named(mutations)
 
-    def mutated(file: Any, name: str) -> list[Row]:
-        return [mutated_row(file, name, spm, line, strength, seed) for spm in spms]
+    def mutated(file: Any) -> list[Row]:
+        return [mutated_row(file, spm, line, strength, seed) for spm in spms]
 
     none = {"state": "rejected", "reason": "", "code": None, "line": None}
     nothing = [{"mutation": spm} | none for spm in spms]
@@ -117,14 +114,14 @@ def _print(row: Row, words: str, as_json: bool) -> None:
 
 def _rows(
     programs: tuple[Path, ...],
-    rows_of: Callable[[Any, str], list[Row]],
+    rows_of: Callable[[Any], list[Row]],
     nothing: list[Row],
 ) -> Iterator[Row]:
     """Yield rows for each file in `programs`, with the added column program (the path).
 
-    They are the rows that `rows_of` returns for a program and the file's name. A file
-    without a program is rejected: it has the rows of `nothing`, with the added column
-    reason. At the end, the number of rejected files, if any, is written to standard
+    They are the rows that `rows_of` returns for a program. A program without rows, and a
+    file without a program, which is rejected, have the rows of `nothing`, with the added
+    column reason. At the end, the number of rejected files, if any, is written to standard
     error. The process exits with status 1 if a file could not be read.
     """
     from .program_files import read_program
@@ -132,13 +129,15 @@ def _rows(
     rejected = 0
     unread = False
     for path in programs:
+        rows = []
+        reason = "no place for a fault"
         try:
-            rows = rows_of(read_program(path), path.name)
+            rows = rows_of(read_program(path))
         except (DataError, *UNREADABLE) as error:
             rejected += 1
             unread |= isinstance(error, DataError)
-            rows = [row | {"reason": reason_of(error)} for row in nothing]
-        for row in rows:
+            reason = reason_of(error)
+        for row in rows or [row | {"reason": reason} for row in nothing]:
             yield {"program": str(path)} | row
     if rejected:
         warn(f"{rejected:,} of {len(programs):,} files rejected")

@@ -1,6 +1,5 @@
 """Programs read from the user's own files."""
 
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from codestress.mutate.faults.neutral import FaultyProgram, Spm, bank
 from codestress.mutate.faults.sites import fault_sites
 from codestress.types import Language
 
-from .programs import parse_fault, parses
+from .programs import CorrectProgram, parse_fault, parses
 from .studies import drawn_mutation
 
 Row = dict[str, Any]
@@ -19,17 +18,11 @@ SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
 """Dict from the ending of a file's name to the language."""
 
 
-@dataclass(frozen=True)
-class ProgramFile:
-    """A program as its file holds it, with its language."""
-
-    code: str
-    language: Language
-
-
-def read_program(path: Path) -> ProgramFile:
+def read_program(path: Path) -> CorrectProgram:
     """Return the program in the file `path`, in the language that the ending of the
     file's name says (.py, .java).
+
+    Its id is the file's name; it has no specification, and its text is the file's.
 
     Raises `DataError` if the file cannot be read. Raises `ValueError` if it is not
     UTF-8, is empty, does not parse, has a byte-order mark or a carriage return, or has
@@ -60,10 +53,10 @@ def read_program(path: Path) -> ProgramFile:
         raise ValueError("empty")
     if fault := parse_fault(text, spoken):
         raise ValueError(f"does not parse as {spoken}: {fault}")
-    return ProgramFile(text, spoken)
+    return CorrectProgram(path.name, text, "", spoken)
 
 
-def faulty_rows(file: ProgramFile) -> list[Row]:
+def faulty_rows(file: CorrectProgram) -> list[Row]:
     """Return a dict for each one-line fault that can be made in the program `file`.
 
     Keys: fault (its kind), line (number, from 1), code (the faulty program), before and
@@ -86,26 +79,24 @@ def faulty_rows(file: ProgramFile) -> list[Row]:
 
 
 def mutated_row(
-    file: ProgramFile, name: str, spm: Spm, line: int, strength: int, seed: int
+    file: CorrectProgram, spm: Spm, line: int, strength: int, seed: int
 ) -> Row:
     """Return the program `file` under the mutation `spm`, as a dict.
 
     Keys: mutation, state (applied, unchanged, refused or rejected), reason (empty if
     applied or unchanged), code, and line (the new number of the line `line`). If
     refused (no neutral mutation) or rejected (no such line), code and line are those of
-    the input. `strength` is the number of applications; `seed` and `name` decide the
-    random draws of places and texts.
+    the input. `strength` is the number of applications; `seed` and the
+    program's id decide the random draws of places and texts.
     """
     body = file.code.rstrip("\n")
-    count = body.count("\n") + 1
-    row: Row = {"mutation": spm, "state": "rejected", "reason": ""}
-    row["code"] = file.code
-    row["line"] = line
-    if line > count:
-        return row | {"reason": f"no line {line}: the program has {count}"}
     program = FaultyProgram(body, line)
+    row: Row = {"mutation": spm, "state": "rejected", "reason": ""}
+    row |= {"code": file.code, "line": line}
+    if line > program.lines:
+        return row | {"reason": f"no line {line}: the program has {program.lines}"}
     how = (spm, strength, bank(file.language), seed)
-    mutated = drawn_mutation(program, file.language, name, *how)
+    mutated = drawn_mutation(program, file.language, file.id, *how)
     if isinstance(mutated, str):
         return row | {"state": "refused", "reason": mutated}
     row["state"] = "unchanged" if mutated.code == body else "applied"

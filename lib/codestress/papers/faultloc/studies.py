@@ -135,10 +135,13 @@ class Localization(Mutations, Naming):
         for source in self.programs:
             for name, task in tasks_of(self, source).items():
                 program = task.correct
-                about: Factors = {"source": source, "language": program.language}
-                about["relevance"] = program.relevance
-                about["fault"] = task.kind
-                about["quarter"] = task.program.quarter + 1
+                about: Factors = {
+                    "source": source,
+                    "language": program.language,
+                    "relevance": program.relevance,
+                    "fault": task.kind,
+                    "quarter": task.program.quarter + 1,
+                }
                 for condition in (*plain, *conditions(self, program.language)):
                     factors = about | condition
                     if self.selection == "artifact":
@@ -162,13 +165,17 @@ class Localization(Mutations, Naming):
         JSON.
         """
         program = task.correct
-        values = {"fence": program.language, "specification": program.specification}
-        values["code"] = code
-        values["numbers"] = ""
+        numbers = ""
         if self.numbered:
             lines = enumerate(code.split("\n"), start=1)
-            values["code"] = "\n".join(f"{number}: {line}" for number, line in lines)
-            values["numbers"] = prompt_text("localize.numbers")
+            code = "\n".join(f"{number}: {line}" for number, line in lines)
+            numbers = prompt_text("localize.numbers")
+        values = {
+            "fence": program.language,
+            "specification": program.specification,
+            "code": code,
+            "numbers": numbers,
+        }
         return self.prompt(filled("localize", values))
 
     def steps(self, trial: Trial) -> int:
@@ -299,10 +306,13 @@ def content_question(task: Task, trial: Trial) -> str:
             wanted.append(f"{pieces} {prompt_text(name)}")
             form.append(f'"{part}": ["…"]')
     language = task.correct.language
-    values = {"language": LANGUAGE_NAMES[language], "fence": language}
-    values["wanted"] = f"{'; '.join(wanted)}."
-    values["form"] = f"{{{', '.join(form)}}}"
-    values["code"] = task.program.code
+    values = {
+        "language": LANGUAGE_NAMES[language],
+        "fence": language,
+        "wanted": f"{'; '.join(wanted)}.",
+        "form": f"{{{', '.join(form)}}}",
+        "code": task.program.code,
+    }
     return filled("localize.content", values)
 
 

@@ -124,11 +124,12 @@ def statistics_shown(table: pd.DataFrame, published: dict[str, int]) -> pd.DataF
     empty cells. The column source becomes programs_of.
     """
     rows = table.rename(columns={"source": "programs_of"}).set_index("programs_of")
-    theirs = {"tasks": published["total_fl_tasks"]}
-    theirs["mean_lines"] = published["average_loc"]
-    theirs["total_lines"] = published["total_loc"]
-    theirs["tokens"] = published["total_tokens"]
-    rows.loc["published (Table IV)"] = theirs
+    rows.loc["published (Table IV)"] = {
+        "tasks": published["total_fl_tasks"],
+        "mean_lines": published["average_loc"],
+        "total_lines": published["total_loc"],
+        "tokens": published["total_tokens"],
+    }
     return rows.map("{:,.0f}".format, na_action="ignore").fillna("").reset_index()
 
 

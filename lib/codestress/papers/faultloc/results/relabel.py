@@ -175,20 +175,18 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
         for rule, other in CHANGED.items():
             label = _fall(part, rule)
             changed = _fall(part, other)
-            row: Row = {"model": model, "tolerance": TOLERANCES[rule]}
-            row["answers"] = len(part)
-            row["programs"] = programs
-            for name, ends, fall in (
-                ("fall", "", label),
-                ("fall_changed", "changed_", changed),
-                ("by_labels", "by_labels_", label - changed),
-            ):
-                low, high = fall.interval(programs, confidence)
-                row[name] = fall.value
-                row[f"{ends}low"] = low
-                row[f"{ends}high"] = high
-            rows.append(row | {"verdict": _verdict(row)})
-    return pd.DataFrame(rows)
+            numbers = [model, TOLERANCES[rule], len(part), programs]
+            for fall in (label, changed, label - changed):
+                numbers += [fall.value, *fall.interval(programs, confidence)]
+            rows.append(numbers)
+    table = pd.DataFrame(rows, columns=EFFECT)
+    return table.assign(verdict=table.apply(_verdict, axis=1))
+
+
+EFFECT = ["model", "tolerance", "answers", "programs", "fall", "low", "high"]
+EFFECT += ["fall_changed", "changed_low", "changed_high"]
+EFFECT += ["by_labels", "by_labels_low", "by_labels_high"]
+"""Columns of a position effect, before its verdict."""
 
 
 def _fall(answers: pd.DataFrame, rule: str) -> Moved:
@@ -202,7 +200,7 @@ def _fall(answers: pd.DataFrame, rule: str) -> Moved:
     return share(value[answers[place] == 1]) - share(value[answers[place] == 4])
 
 
-def _verdict(row: Row) -> str:
+def _verdict(row: pd.Series) -> str:
     """Return, in words, whether the fall survives under the changed lines.
 
     The result is: not known, no fall under the labels, survives, does not survive, or

@@ -68,10 +68,9 @@ def robustness(
     again = with_change(answers, rule)
     before = again[f"detail_{rule}"] != "not localized before"
     again["localized"] = again["counts"] | before
-    localized = again.groupby(["model", *by], sort=False)["localized"]
+    groups = again.groupby(["model", *by], sort=False)["localized"]
     table = shares(again, ["model", *by], rule, confidence)
-    table["tasks"] = localized.size().array
-    table["localized"] = localized.sum().array
+    table[["tasks", "localized"]] = groups.agg(["size", "sum"]).to_numpy()
     names = {"answers": "asked_again", "found": "found_again"}
     table = table.rename(columns=names)
     columns = ["model", *by, "tasks", "localized", *names.values()]

@@ -119,10 +119,12 @@ def _over_strengths(again: pd.DataFrame) -> Iterator[Number]:
             first = _mean(part.query("strength == 1"), *levels)
             last = _mean(part.query("strength == 8"), *levels)
             fall = first - last
-            numbers = {"accuracy at strength 1": first}
-            numbers["accuracy at strength 8"] = last
-            numbers["fall"] = fall
-            numbers["fall a step"] = fall / STEPS
+            numbers = {
+                "accuracy at strength 1": first,
+                "accuracy at strength 8": last,
+                "fall": fall,
+                "fall a step": fall / STEPS,
+            }
             for name, estimate in numbers.items():
                 yield str(language), f"{name}, {language}", reading, estimate
 
