@@ -7,7 +7,7 @@ labels are exact. The paper's public artifact has tasks and labels of its own.
 import ast
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Annotated, Any
@@ -152,14 +152,14 @@ def _tasks(
 ) -> Tasks:
     """Return the tasks of the programs that `which` selects: see `tasks_of`."""
     source, *_, selection = which
-    rows = None
     stream = "sites"
+    places_in = _sites
     if selection == "artifact" and source == "alpaca":
-        rows = _published_rows()
         stream = "published"
+        places_in = _published
     tasks: Tasks = {}
     for program in first_programs(*which):
-        places = _sites(program) if rows is None else _published(program, rows)
+        places = places_in(program)
         for kind, quarter in itertools.product(kinds, range(4)):
             makers = places[kind, quarter]
             order = rng(seed, stream, program.id, kind, quarter).permutation(
@@ -235,13 +235,10 @@ def _published_rows() -> dict[str, list[dict[str, Any]]]:
     return rows
 
 
-def _published(program: CorrectProgram, rows: Mapping[str, Any]) -> Places:
-    """Return the places of the artifact's faults in `program`.
-
-    `rows` is the dict of `_published_rows`.
-    """
+def _published(program: CorrectProgram) -> Places:
+    """Return the places of the artifact's faults in `program`."""
     places: Places = defaultdict(list)
-    for row in rows[program.id]:
+    for row in _published_rows()[program.id]:
         kind = RENAMED.get(row["sam"], row["sam"])
         faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
         make = partial(_published_task, program, kind, faulty, row)

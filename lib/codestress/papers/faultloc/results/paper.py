@@ -159,9 +159,7 @@ def _strokes(cells: pd.DataFrame, condition: str) -> pd.DataFrame:
     Columns: label (models as the registry names them), condition, accuracy (0 to 1),
     low, high (nan).
     """
-    models = pd.Series(published_models("faultloc"))
-    names = models.set_axis(spelled(models.index.to_series()))
-    labels = spelled(cells["label"]).map(names).fillna(cells["label"])
+    labels = registry_names(cells["label"])
     means = cells["value"].groupby(labels, sort=False).mean()
     strokes = means.reset_index(name="accuracy")
     strokes["accuracy"] /= 100
@@ -169,12 +167,17 @@ def _strokes(cells: pd.DataFrame, condition: str) -> pd.DataFrame:
     return strokes.assign(low=np.nan, high=np.nan)
 
 
-def spelled(labels: pd.Series) -> pd.Series:
-    """Return the names of models in `labels` in one spelling (lower case, no hyphens).
+def registry_names(labels: pd.Series) -> pd.Series:
+    """Return the registry's names of the models that `labels` name; other labels are
+    unchanged.
 
-    The paper's tables and figures spell the names in several ways.
+    The paper's tables and figures spell a model's name in several ways, which differ in
+    hyphens and capitals.
     """
-    return labels.str.replace("-", " ").str.lower()
+    models = pd.Series(published_models("faultloc"))
+    models.index = models.index.str.replace("-", " ").str.lower()
+    spelled = labels.str.replace("-", " ").str.lower()
+    return spelled.map(models).fillna(labels)
 
 
 def published_counts() -> pd.DataFrame:

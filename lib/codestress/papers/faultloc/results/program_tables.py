@@ -103,10 +103,10 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     """
     rows = []
     for source in given.programs:
-        tasks = tasks_of(given, source)
-        programs = {task.correct.id for task in tasks.values()}
-        lines = pd.Series([task.program.lines for task in tasks.values()], dtype=int)
-        characters = sum(len(task.program.code) for task in tasks.values())
+        tasks = tasks_of(given, source).values()
+        programs = {task.correct.id for task in tasks}
+        lines = pd.Series([task.program.lines for task in tasks], dtype=int)
+        characters = sum(len(task.program.code) for task in tasks)
         spms = mutations_of(given, "java" if source in JAVA else "python")
         times = 1 + len(spms) * len(given.strengths)
         faulty = len(tasks)

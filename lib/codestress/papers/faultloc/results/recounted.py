@@ -17,9 +17,10 @@ from . import paper
 Number = tuple[str, str, float]
 """Name of a number, reading of the paper's words (empty if there is only one), value.
 """
-OPEN = ["llama 3.1", "phi 4", "qwen 2.5 coder", "qwen qwq"]
+OPEN = ["llama-3.1-8b", "phi-4", "qwen2.5-coder-7b", "qwq-32b"]
 """Models with open weights; all other models are closed."""
-LEADING = ["claude 4.5 sonnet", "claude 3.7 sonnet", "gemini 1.5 pro"]
+CLAUDE = ["claude-sonnet-4-5-20250929", "claude-3-7-sonnet-20250219"]
+LEADING = [*CLAUDE, "gemini-1.5-pro-002"]
 """Models that lead according to section V-A of Fault Localizability."""
 FUNCTIONS = 17
 """Accuracy that function shuffling leaves, in % (section V-B2 of Fault Localizability:
@@ -39,14 +40,6 @@ def recounted() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["number", "reading", "value"])
 
 
-def _localization() -> pd.DataFrame:
-    """Return the paper's Table II (`published_localization`) with the models in one
-    spelling."""
-    cells = paper.published_localization()
-    cells["model"] = paper.spelled(cells["label"])
-    return cells
-
-
 def _ahead(values: pd.Series, first: list[str]) -> float:
     """Return the lowest of `values` with a label in `first`, minus the highest of all
     other values."""
@@ -58,8 +51,8 @@ def _table_two() -> Iterator[Number]:
 
     There are two readings: all tasks pooled, or all cells with the same weight.
     """
-    every = _localization()
-    every["family"] = every["model"].str.split().str[0]
+    every = paper.published_localization()
+    every["family"] = every["model"].str.split("-").str[0]
     readings = {"its tasks together": every, "its cells alike": every.assign(of=1)}
     for reading, cells in readings.items():
         by_language = paper.accuracy(cells, ["family", "language"]).unstack()
@@ -69,11 +62,15 @@ def _table_two() -> Iterator[Number]:
         yield "Gemini ahead of all but Claude", reading, _ahead(others, ["gemini"])
         models = paper.accuracy(cells, ["model"])
         yield "leading models ahead", reading, _ahead(models, LEADING)
-        yield "GPT-4o next", reading, _ahead(models.drop(LEADING), ["gpt 4o"])
-        yield "Phi-4 ahead of open models", reading, _ahead(models[OPEN], ["phi 4"])
+        yield (
+            "GPT-4o next",
+            reading,
+            _ahead(models.drop(LEADING), ["gpt-4o-2024-05-13"]),
+        )
+        yield "Phi-4 ahead of open models", reading, _ahead(models[OPEN], ["phi-4"])
         wide = paper.accuracy(cells, ["model", "language"]).unstack()
         more = wide["java"] - wide["python"]
-        worse = more.filter(regex="^(?!claude)") < 0
+        worse = more.drop(CLAUDE) < 0
         yield "better in Python, but Claude", reading, worse.sum()
         yield "Java - Python", reading, more.mean()
     best = every.groupby(["language", "fault"])["value"].idxmax()
@@ -113,7 +110,7 @@ def _languages() -> Iterator[Number]:
     say which tasks the third bars count.
     """
     counts = paper.published_counts()
-    counts["label"] = paper.spelled(counts["label"])
+    counts["label"] = paper.registry_names(counts["label"])
     wide = counts.pivot(index="label", columns="language")
     localized = wide["pf_localized"]
     after = wide["pf_spm_localized"]
@@ -131,7 +128,7 @@ def _languages() -> Iterator[Number]:
         yield "closed - open", reading, of_closed.mean() - of_open.mean()
         lost = (100 * (localized - after) / of).mean()
         yield "lost, Java - Python", reading, lost["java"] - lost["python"]
-    tasks = _localization().eval("right = value * of / 100")
+    tasks = paper.published_localization().eval("right = value * of / 100")
     right = tasks.groupby(["model", "language"])["right"].sum().unstack()
     apart = (right - localized).abs()
     # A bar that lacks a kind of fault does not count the tasks of Table II.

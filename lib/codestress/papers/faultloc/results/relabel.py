@@ -55,8 +55,7 @@ def judged(given: Localization, answers: Iterable[Named]) -> pd.DataFrame:
     """
     rows = []
     for model, trial, line in answers:
-        row: Row = {"model": model, "problem": trial.problem}
-        row |= trial.factors
+        row: Row = {"model": model, "problem": trial.problem, **trial.factors}
         response = Response(json.dumps({"line_number": line}), "stop")
         for rule in given.rules:
             score = given.score(trial, response, rule)
