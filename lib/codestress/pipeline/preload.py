@@ -13,6 +13,7 @@ gc.disable()
 
 from pandas import DataFrame  # noqa: E402
 
+from codestress.report.notebook_page import exporter  # noqa: E402
 from codestress.report.style import styled_figure  # noqa: E402
 from codestress.sandbox.layers import die_with_parent  # noqa: E402
 
@@ -21,8 +22,9 @@ from .surroundings import TABLE  # noqa: E402
 
 
 def draw_once() -> None:
-    """Draw a figure and write a table, so that fonts, templates and other first-use
-    work are loaded before kernels are forked."""
+    """Draw a figure, write a table and make the exporter of pages, so that fonts,
+    templates and other first-use work are loaded before kernels are forked."""
+    exporter()
     DataFrame({"a": [1.5]}).to_latex()
     figure = styled_figure(1, 1)
     figure.subplots().set_title("a title in bold", weight="bold")

@@ -25,7 +25,7 @@ from codestress.report.checked import read_manifest
 
 from .artefacts import Artefact
 from .inputs import modules_of
-from .kernels import kill_all, start
+from .kernels import ERROR, attempt, kill_all, start
 from .surroundings import apart, socket_folder
 
 
@@ -59,8 +59,6 @@ class NotebookQueue:
     pool: ThreadPoolExecutor
     inputs: Mapping[str, dict[str, str]]
     timeout_s: float | None
-    folder: str
-    """Folder for the sockets of kernels."""
     outcomes: list[Outcome] = field(default_factory=list)
     progress: Progress | None = None
     futures: list[Future[None]] = field(default_factory=list)
@@ -108,8 +106,6 @@ class NotebookQueue:
         return self.outcomes
 
     def _execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
-        from .execute import attempt
-
         started = time.monotonic()
         shelf = OUTPUTS / artefact.shelf / ".staging"
         shelf.mkdir(parents=True, exist_ok=True)
@@ -118,13 +114,13 @@ class NotebookQueue:
             "inputs": self.inputs[artefact.label],
             "programs": count_rows(programs),
         }
-        error = attempt(artefact, staging, self.folder, record, self.timeout_s)
+        error = attempt(artefact, staging, record, self.timeout_s)
         if self.left:
             return
         kept = FAILED / artefact.shelf / artefact.label
         state, not_run = "built", {}
         if error:
-            (staging / "error.txt").write_text(error + "\n", "utf-8")
+            (staging / ERROR).write_text(error + "\n", "utf-8")
             replace_folder(staging, kept)
             error += f"\nthe notebook as far as it ran: {shown(kept)}"
             state = "failed"
@@ -173,21 +169,11 @@ def notebook_queue(
         ThreadPoolExecutor(max(1, jobs)) as pool,
     ):
         start(sorted(set[str]().union(*map(modules_of, artefacts))), folder)
-        pool.submit(prepare)  # while the models are asked
-        queue = NotebookQueue(artefacts, pool, inputs, timeout_s, folder)
+        queue = NotebookQueue(artefacts, pool, inputs, timeout_s)
         try:
             yield queue
         finally:
             queue.stop()
-
-
-def prepare() -> None:
-    """Import the modules that execute notebooks, before the first notebook is due."""
-    from codestress.report.notebook_page import exporter
-
-    from . import execute  # noqa: F401
-
-    exporter()
 
 
 def replace_folder(new: Path, folder: Path) -> None:
