@@ -32,7 +32,6 @@ with Progress(10, "asked") as upper, Progress(10, "asked again") as lower:
     tqdm.write("a message", file=sys.stderr)
 with Progress(0, "nothing to ask") as short:
     time.sleep(0.6)
-    short.beside("1 of 1 notebooks")
 """
 
 
@@ -52,7 +51,7 @@ def test_two_bars_write_whole_lines_to_a_file() -> None:
     assert "\r" not in done.stderr
     assert done.stderr.endswith("\n")
     lines = done.stderr.splitlines()
-    names(lines[-1], "nothing to ask", "1 of 1 notebooks")
+    names(lines[-1], "nothing to ask")
     # The first answers, and how far it came, each on a line of its own.
     written = [("asked:", "1/10"), ("asked:", "5/10"), ("asked again:", "5/10")]
     for bar, count in written:

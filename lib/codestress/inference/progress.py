@@ -33,7 +33,6 @@ class Progress(tqdm):  # type: ignore[type-arg]
     """
 
     failed = 0
-    _words = ""
 
     def __init__(
         self,
@@ -80,7 +79,7 @@ class Progress(tqdm):  # type: ignore[type-arg]
         left = ""
         if self.until is not None:
             left = f", {in_minutes(self.until - time.monotonic())}"
-        self.set_description(f"{self.label}{self._words}{left}", refresh=False)
+        self.set_description(f"{self.label}{left}", refresh=False)
         if not self._log:
             return super().display(*args, **options)
         now = time.monotonic()
@@ -94,12 +93,3 @@ class Progress(tqdm):  # type: ignore[type-arg]
         self.failed += 1
         self.set_postfix(failed=self.failed, refresh=False)
         self.update()
-
-    def skip(self, answers: int) -> None:
-        """Lower the total by a number of answers that will not be asked for."""
-        self.total = (self.total or 0) - answers
-
-    def beside(self, words: str) -> None:
-        """Show words after the label, in place of earlier words, when the bar is next
-        drawn."""
-        self._words = f", {words}"

@@ -153,18 +153,16 @@ def ask_all(
     try for each. Only `StoreError` is raised; any other error fails its artefact.
     """
     questions = list(_questions_of(artefacts, notebooks, budget))
-    totals = [trials.total(artefact.model_names) for artefact, trials, _ in questions]
+    total = sum(trials.total(one.model_names) for one, trials, _ in questions)
     unreachable: dict[str, CodestressError] = {}
-    with Progress(sum(totals), "build", budget.until) as progress:
-        notebooks.show(progress)
+    with Progress(total, "build", budget.until) as progress:
         shown_on = progress
         if budget.until is not None:
             ask_by_turns([question[:2] for question in questions], budget, progress)
             shown_on = Progress(0, "", silent=True)  # the questions were counted
-        for (artefact, trials, ran), total in zip(questions, totals, strict=True):
+        for artefact, trials, ran in questions:
             gone = unreachable.keys() & artefact.model_names
-            if gone and total:
-                progress.skip(total)
+            if gone and trials.total(artefact.model_names):
                 notebooks.fail(artefact, unreachable[min(gone)])
                 continue
             before = programs_so_far()
@@ -180,9 +178,7 @@ def ask_all(
                 notebooks.fail(artefact, error)
             else:
                 notebooks.execute(artefact, ran + programs_so_far() - before)
-        progress.until = None  # only figures are left to make
-        notebooks.show(progress)
-        return notebooks.wait()
+    return notebooks.wait()
 
 
 def _ask(

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
@@ -18,7 +18,6 @@ from tqdm import tqdm
 
 from codestress.errors import CodestressError
 from codestress.inference.budget import BudgetReached
-from codestress.inference.progress import Progress
 from codestress.paths import FAILED, OUTPUTS, shown
 from codestress.program_counts import ProgramCounts, count_rows
 from codestress.report.checked import read_manifest
@@ -60,7 +59,6 @@ class NotebookQueue:
     inputs: Mapping[str, dict[str, str]]
     timeout_s: float | None
     outcomes: list[Outcome] = field(default_factory=list)
-    progress: Progress | None = None
     futures: list[Future[None]] = field(default_factory=list)
     left: bool = False
     lock = threading.Lock()
@@ -72,12 +70,6 @@ class NotebookQueue:
         while not all(future.done() for future in self.futures):
             kill_all()  # again, because a kernel may have been about to start
             time.sleep(0.1)
-
-    def show(self, progress: Progress) -> None:
-        """Show the number of finished notebooks on the bar `progress` from now on,
-        beside the number of responses."""
-        self.progress = progress
-        progress.beside(f"{len(self.outcomes)} of {len(self.artefacts)} notebooks")
 
     def execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
         """Queue the notebook of an `artefact` whose responses are in the store.
@@ -95,12 +87,6 @@ class NotebookQueue:
 
     def wait(self) -> list[Outcome]:
         """Wait for all queued notebooks and return the `Outcome` of each artefact."""
-        # The report is written next: import its module while this process only waits.
-        import codestress.report.gallery  # noqa: F401
-
-        while wait(self.futures, timeout=1).not_done:
-            if self.progress:
-                self.progress.refresh()
         for future in self.futures:
             future.result()
         return self.outcomes
@@ -135,8 +121,6 @@ class NotebookQueue:
         with self.lock:
             earlier = {ended.error for ended in self.outcomes}
             self.outcomes.append(outcome)
-            if self.progress:
-                self.show(self.progress)
             place = f"[{len(self.outcomes)}/{len(self.artefacts)}]"
             line = f"{place} {outcome.name}  {outcome.state}"
             if outcome.seconds:
