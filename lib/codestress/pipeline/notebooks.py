@@ -3,7 +3,7 @@ demo, so that the cell cannot differ from them."""
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,12 @@ from codestress.validation import Strict, check, nearest
 
 from .artefacts import Artefact, load_study
 from .options import warn
+
+LINE = re.compile(r"^(\w+: .+?) = (.*?)(  #.*)?$", re.M)
+"""Pattern of a parameter's line in the parameters cell: name and type, value, meaning.
+"""
+ABSENT = "", ""
+"""A parameter without a line: no form, no value."""
 
 
 class About(Strict):
@@ -87,16 +93,15 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
     which are not compared.
     """
     knobs = _knobs(path, schema)
-    others = schema.model_fields.keys() - {*knobs, "artefact"}
-    cell = parameters_cell(schema, {"artefact": "", "models": []}, knobs)
-    wanted, written = _shapes(cell, others), _shapes(_read_cell(path), others)
-    if written != wanted:
-        pairs = zip([*written, ""], [*wanted, ""], strict=False)
-        line = next(line for line, right in pairs if line != right)
-        raise ParameterError(
-            f"{shown(path)}: the parameters cell differs from the schema {schema.__name__} at {line!r}; "
-            "run `codestress sync` to rewrite it"
-        )
+    wanted = _lines(parameters_cell(schema, {"artefact": "", "models": []}, knobs))
+    written = _lines(_read_cell(path))
+    for name in {**wanted, **written}:
+        compared = name in wanted or name not in schema.model_fields
+        if compared and wanted.get(name, ABSENT)[0] != written.get(name, ABSENT)[0]:
+            raise ParameterError(
+                f"{shown(path)}: the parameters cell differs from the schema {schema.__name__} at {name!r}; "
+                "run `codestress sync` to rewrite it"
+            )
 
 
 def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
@@ -114,15 +119,15 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
             continue
         layers = demo_layers(name)
         demo = schema.checked(layers.values, layers.sources).model_dump()
-        right = parameters_cell(schema, demo, _knobs(path, schema)).splitlines()
+        written = _lines(_read_cell(path))
+        names = dict.fromkeys(written.keys() & demo.keys(), "")
         users = []
         for user, file in files.items():
             if NOTEBOOKS / file.notebook == path:
                 users.append(shown(artefact_path(user)))
-        for line in _read_cell(path).splitlines():
-            key = line.partition(":")[0]
-            if line not in right and key in demo and key != "artefact":
-                value = line.partition(" = ")[2].partition("  #")[0]
+        for key, (_, right) in _lines(parameters_cell(schema, demo, names)).items():
+            value = written.get(key, ABSENT)[1]
+            if value != right and key != "artefact":
                 source = layers.sources.get(key, shown(artefact_path(name)))
                 message = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
                 message += f"; files of this notebook: {', '.join(users)}"
@@ -139,17 +144,13 @@ def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
     return knobs
 
 
-def _shapes(cell: str, others: Collection[str]) -> list[str]:
-    """Return the lines `name: type = value  # comment` of a parameters cell, each
-    without its value. Comment lines and the parameters named in `others` are left out.
-    """
-    shapes = []
-    for line in cell.splitlines():
-        declared, _, rest = line.partition(" = ")
-        name = declared.partition(":")[0]
-        if name and name[0] != "#" and name not in others:
-            shapes.append(f"{declared}  #{rest.rpartition('  #')[2]}")
-    return shapes
+def _lines(cell: str) -> dict[str, tuple[str, str]]:
+    """Return a dict from each parameter of a parameters cell to a pair of texts: its
+    line `name: type = value  # meaning` without the value, and the value."""
+    lines = {}
+    for declared, value, meaning in LINE.findall(cell):
+        lines[declared.partition(":")[0]] = declared + meaning, value
+    return lines
 
 
 def _read_cell(path: Path) -> str:
