@@ -148,27 +148,21 @@ def select(wanted: Sequence[str], profile: Profile) -> list[str]:
     """Return the names of the artefacts that the words `wanted` select, without
     repetitions.
 
-    Each word is PAPER/ARTEFACT, or a paper's name, which selects all artefacts of the
-    paper. Without words, the artefacts of `profile` are selected. Raises
-    `ParameterError` for any other word.
+    Each word is PAPER/ARTEFACT, a pattern such as `origin/fig0*`, or a paper's name,
+    which selects all artefacts of the paper. Without words, the patterns of `profile`
+    select. Raises `ParameterError` for a word that selects nothing.
     """
     known = artefact_names()
-    if not wanted:
-        patterns = profile.artefacts
-        return [
-            name
-            for name in known
-            if any(fnmatch.fnmatch(name, text) for text in patterns)
-        ]
-    paper_names = {name.split("/")[0] for name in known}
     chosen = []
-    for name in wanted:
-        if name not in known and name not in paper_names:
-            hint = nearest(name, [*known, *paper_names])
-            if "@" in name or name.count("/") > 1:
+    for word in wanted or profile.artefacts:
+        named = [name for name in known if name.startswith(f"{word}/")]
+        named += fnmatch.filter(known, word)
+        if not named:
+            hint = nearest(word, [*known, *papers()])
+            if "@" in word or word.count("/") > 1:
                 hint = ": name PAPER/ARTEFACT, and give --profile, --models and --set"
-            raise ParameterError(f"artefact {name!r}: not in {shown(PARAMS)}{hint}")
-        chosen += [k for k in known if name in (k, k.split("/")[0])]
+            raise ParameterError(f"artefact {word!r}: not in {shown(PARAMS)}{hint}")
+        chosen += named
     return list(dict.fromkeys(chosen))
 
 

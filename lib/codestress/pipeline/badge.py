@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from codestress.artefact_files import artefact_names
-from codestress.paths import MINE, OUTPUTS, ROOT, shown, visible, write_whole
+from codestress.paths import OUTPUTS, ROOT, shown, visible, write_whole
 from codestress.report.checked import read_table
 from codestress.validation import read_yaml
 
@@ -57,20 +57,12 @@ def _reproduced(folder: Path) -> Iterator[Criterion]:
     """Yield a `Criterion` for each check of the artefacts built in the output `folder`
     of a profile."""
     names = artefact_names()
-    built = [name for name in names if (folder / name / "manifest.json").is_file()]
-    missing = [name for name in names if name not in built]
-    detail = f"{len(built)} of {len(names)} in {shown(folder)}"
-    if missing:
-        detail += f"; not {missing[0]}"
-    mine = len(visible(OUTPUTS / MINE, "*/*/manifest.json"))
-    if mine:
-        detail += f"; {mine} in {shown(OUTPUTS / MINE)} do not count"
+    missing = [name for name in names if not (folder / name / "manifest.json").exists()]
+    detail = f"{len(missing)} of {len(names)} are not in {shown(folder)}"
     yield Criterion("reproduced", "every artefact is built", not missing, detail)
     counts = Counter[str]()
-    for name in built:
-        ledger = folder / name / "claims.csv"
-        if ledger.is_file():
-            counts.update(read_table(ledger, ["verdict"])["verdict"])
+    for ledger in visible(folder, "*/*/claims.csv"):
+        counts.update(read_table(ledger, ["verdict"])["verdict"])
     decided = counts["reproduced"] + counts["differs"] > 0
     listed = ", ".join(f"{verdict}: {count}" for verdict, count in counts.most_common())
     met = decided and not counts["differs"]

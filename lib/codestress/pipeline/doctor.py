@@ -3,7 +3,6 @@ missing parts."""
 
 import os
 import platform
-import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from codestress.errors import CodestressError, EngineError
 from codestress.inference.network import connection, through
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.store import Store
-from codestress.paths import OUTPUTS, STORE, shown
+from codestress.paths import STORE, shown
 from codestress.problems.datasets import load_catalogue, state
 from codestress.sandbox import probe, runtimes
 from codestress.sandbox.executor import UNPROTECTED, Executor, remedy
@@ -127,8 +126,8 @@ def _data() -> Iterator[Finding]:
 def _around() -> Iterator[Finding]:
     """Yield a `Finding` on each part of the kit's surroundings.
 
-    The parts are the commit, the folder for kernels' sockets, each of a person's
-    settings that builds ignore or that stop JupyterLab, and the disk.
+    The parts are the commit, the folder for kernels' sockets, and each of a person's
+    settings that builds ignore or that stop JupyterLab.
     """
     known, why = commit()
     yield finding("commit", known, not known and f"not recorded: {why}")
@@ -141,9 +140,6 @@ def _around() -> Iterator[Finding]:
         yield finding("left aside by builds", setting)
     if fault := faulty_jupyter_settings():
         yield Finding("Jupyter's settings stop `make lab`", "broken", fault)
-    free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free
-    detail = f"{free / 1e9:.1f} GB free"
-    yield finding("disk", detail, free < 500e6 and f"{detail}; make room", "broken")
 
 
 def _project() -> Iterator[Finding]:
@@ -174,7 +170,7 @@ def _project() -> Iterator[Finding]:
 
 def examine() -> Iterator[Finding]:
     """Yield a `Finding` on each part of the installation: Python, the project's files,
-    network, sandbox, the kit's surroundings and disk.
+    network, sandbox and the kit's surroundings.
 
     The project's files are packages, parameters, notebooks, models, keys, data and
     store. The first error in these files is a finding too (`broken`), and the checks

@@ -63,13 +63,12 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     }
     texts |= {f"model {m.name}": m.model_dump_json() for m in artefact.models}
     inputs = {name: digest(text.encode()) for name, text in texts.items()}
-    for path, sha256 in closure(artefact).items():
-        inputs[f"module {shown(path)}"] = sha256
     named = parameters.get("problems", ())
     named = [named] if isinstance(named, str) else named
     own = [ROOT / own.file for name, own in own_sets().items() if name in named]
     for kind, files in (
         ("notebook", [artefact.notebook]),
+        ("module", closure(artefact)),
         ("data", [PARAMS / "datasets.yaml", *own, *artefact.parameters.files()]),
         ("published", [PUBLISHED / f"{artefact.paper}.json"]),
     ):
@@ -93,8 +92,8 @@ def environment() -> dict[str, str]:
     return versions
 
 
-def closure(artefact: Artefact) -> dict[Path, str]:
-    """Return a dict from the path of each file that `artefact` depends on to its hash.
+def closure(artefact: Artefact) -> list[Path]:
+    """Return the paths of the files that `artefact` depends on, sorted.
 
     The files are this package's modules that the artefact's notebook, its study or its
     models' engines import, directly or not, and the data files in the folders of these
@@ -107,7 +106,7 @@ def closure(artefact: Artefact) -> dict[Path, str]:
 
 
 @cache
-def _closure(notebook: Path, modules: frozenset[str]) -> dict[Path, str]:
+def _closure(notebook: Path, modules: frozenset[str]) -> list[Path]:
     waiting = _imports_of(notebook) | _files_of(modules)
     files: set[Path] = set()
     while waiting:
@@ -115,7 +114,7 @@ def _closure(notebook: Path, modules: frozenset[str]) -> dict[Path, str]:
         waiting = frozenset().union(*map(_imports_of, waiting)) - files
     for folder in {path.parent for path in files}:
         files |= _data_files(folder)
-    return {path: _file_digest(path) for path in sorted(files)}
+    return sorted(files)
 
 
 def modules_of(artefact: Artefact) -> list[str]:

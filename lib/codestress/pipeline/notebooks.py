@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 import codestress.pipeline.quick_nbformat  # noqa: F401
 from codestress.artefact_files import (
+    Layers,
     artefact_names,
     artefact_path,
     demo_layers,
@@ -118,7 +119,7 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
         if name not in files:
             continue
         layers = demo_layers(name)
-        demo = schema.checked(layers.values, layers.sources).model_dump()
+        demo = _values(schema, layers)
         written = _lines(_read_cell(path))
         names = dict.fromkeys(written.keys() & demo.keys(), "")
         users = []
@@ -132,6 +133,10 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
                 message = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
                 message += f"; files of this notebook: {', '.join(users)}"
                 warn(message)
+
+
+def _values(schema: type[Facts], layers: Layers) -> dict[str, Any]:
+    return schema.checked(layers.values, layers.sources).model_dump()
 
 
 def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
@@ -254,8 +259,7 @@ def sync(*, write: bool) -> list[Path]:
     changed = []
     for path, (schema, artefact) in schemas().items():
         notebook, knobs = read_notebook(path), _knobs(path, schema)
-        layers = demo_layers(artefact)
-        demo = schema.checked(layers.values, layers.sources).model_dump()
+        demo = _values(schema, demo_layers(artefact))
         for cell in notebook.cells:
             if is_parameters(cell):
                 cell.source = parameters_cell(schema, demo, knobs)

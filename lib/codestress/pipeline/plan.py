@@ -32,6 +32,8 @@ RENDERED = 4_000
 artefact of the paper has more, only a sample of the problems is rendered."""
 FEWEST_PROBLEMS = 10
 """Smallest number of problems in a sample, if the artefact has that many."""
+COUNTS = ("requests", "answered", "repeated", "characters", "longest", "too_long")
+"""Fields of a `PlanRow` that are counted over the sample and scaled to all requests."""
 
 
 @dataclass
@@ -174,33 +176,25 @@ def _rows(
     rows: dict[str, PlanRow] = {}
     for entries in _groups(artefact, trials):
         asked = trials.of(entries[0].name)
-        problems = {trial.problem for trial in asked.items}
-        ranks = sorted(rank_of(problem) for problem in problems)
-        limit = max([share, *ranks[:FEWEST_PROBLEMS]])
-        sample = [trial for trial in asked.items if rank_of(trial.problem) <= limit]
-        rendered = sum(rank <= limit for rank in ranks) / max(1, len(ranks))
-        sums = {entry.name: Counter[str]() for entry in entries}
-        for start in range(0, len(sample), CHUNK):
-            part = replace(asked, items=sample[start : start + CHUNK])
-            prompts = Prompts(part)
-            for entry in entries:
-                counts = _counts(artefact, prompts, entry, planning)
-                sums[entry.name].update(counts)
-        most = sum(asked.steps(trial) for trial in asked.items)
+        ranks = {trial.problem: rank_of(trial.problem) for trial in asked.items}
+        limit = max([share, *sorted(ranks.values())[:FEWEST_PROBLEMS]])
+        sample = [trial for trial in asked.items if ranks[trial.problem] <= limit]
+        rendered = sum(rank <= limit for rank in ranks.values()) / max(1, len(ranks))
         for entry in entries:
-            count = sums[entry.name]
-            scale = most / max(1, count.pop("steps", 0))
-            scaled = {name: round(scale * count[name]) for name in count}
-            row = PlanRow(
-                artefact.name,
-                entry.name,
-                problems=len(problems),
-                rendered=rendered,
-                unpriced=entry.needs_key and not entry.price,
-                **scaled,
-            )
-            _price(row, entry, planning.responses)
+            row = PlanRow(artefact.name, entry.name, len(ranks), rendered=rendered)
+            row.unpriced = entry.needs_key and not entry.price
             rows[entry.name] = row
+        for start in range(0, len(sample), CHUNK):
+            prompts = Prompts(replace(asked, items=sample[start : start + CHUNK]))
+            for entry in entries:
+                _count(rows[entry.name], prompts, entry, planning)
+        steps = sum(map(asked.steps, asked.items))
+        scale = steps / max(1, sum(map(asked.steps, sample)))
+        for entry in entries:
+            row = rows[entry.name]
+            for name in COUNTS:
+                setattr(row, name, round(scale * getattr(row, name)))
+            _price(row, entry, planning.responses)
     return [rows[entry.name] for entry in artefact.models]
 
 
@@ -214,33 +208,30 @@ def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
     row.seconds = row.missing / rate if rate else None
 
 
-def _counts(
-    artefact: Artefact, prompts: Prompts, entry: ModelEntry, planning: Planning
-) -> Counter[str]:
-    """Return sums over the trials of `prompts` for the model `entry`, keyed by the field names of
-    `PlanRow`.
+def _count(
+    row: PlanRow, prompts: Prompts, entry: ModelEntry, planning: Planning
+) -> None:
+    """Add the requests of the trials of `prompts` to the model `entry` to the counts of `row`.
 
-    The sums also have the key `steps`: the number of requests if none fails. If a stored response
-    comes from another server, no stored response counts, and the error goes to `planning.errors`.
+    If a stored response comes from another server, no stored response counts, and the error goes to
+    `planning.errors`.
     """
     items = prompts.trials.items
     try:
         stored = list(looked_up(prompts, entry, planning.responses))
     except EngineError as error:
-        planning.errors[artefact.name] = str(error)
+        planning.errors[row.artefact] = str(error)
         stored = [([], prompts.first(index, entry)) for index in range(len(items))]
-    counts = Counter[str]()
     server = server_of(entry)
     for trial, (replies, pending) in zip(items, stored, strict=True):
-        steps = prompts.trials.steps(trial)
         # A retry after a refusal is not another request.
         answered = sum(step.request.attempt == 0 for step, _ in replies)
-        counts["steps"] += steps
-        counts["answered"] += answered
+        row.answered += answered
         if pending is None:
-            counts["requests"] += answered
+            row.requests += answered
             continue
-        counts["requests"] += steps
+        steps = prompts.trials.steps(trial)
+        row.requests += steps
         left = steps - answered
         prompt = pending.request.prompt
         first = (server, pending.request.key)
@@ -249,11 +240,10 @@ def _counts(
         later = 0 if whole in planning.planned else left - 1
         missing = min(left, later + (first not in planning.planned))
         planning.planned |= {first, whole}
-        counts["repeated"] += left - missing
-        counts["characters"] += missing * prompt.characters
-        counts["longest"] += missing * prompt.sampling.max_tokens
-        counts["too_long"] += beyond_window(prompt, entry)
-    return counts
+        row.repeated += left - missing
+        row.characters += missing * prompt.characters
+        row.longest += missing * prompt.sampling.max_tokens
+        row.too_long += beyond_window(prompt, entry)
 
 
 def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:

@@ -88,23 +88,24 @@ def write_title(figure: Figure, title: str) -> None:
 
 
 def _title(title: str, results: Results, rule: str) -> str:
-    """Return `title` after a sentence for each model of which hardly an answer could be
-    read under the scoring rule `rule`.
+    """Return `title` after a sentence on the models of which hardly an answer could be
+    read under the scoring rule `rule`, if there are any.
 
-    If there are more than two such models, one sentence stands for all. If all models
-    are such models, the title is left out. Simulated readers do not count.
+    If all models are such models, the title is left out. Simulated readers do not
+    count.
     """
     counts = results.counts(rule)
-    sentences = []
+    unread = {}
     for entry in results.models:
-        unread = hardly_read(counts[entry.name])
-        if unread and not entry.simulated:
-            sentences.append(f"No number of {entry.name} counts: {unread}")
-    rest = [] if sentences and len(sentences) == len(counts) else [title]
-    if len(sentences) > 2:
-        few = "too few of their answers could be read"
-        sentences = [f"No number of {len(sentences)} models counts: {few}"]
-    return ". ".join([*sentences, *rest])
+        if not entry.simulated and (why := hardly_read(counts[entry.name])):
+            unread[entry.name] = why
+    if not unread:
+        return title
+    who, why = f"{len(unread)} models", "too few of their answers could be read"
+    if len(unread) == 1:
+        [(who, why)] = unread.items()
+    warning = f"No number of {who} counts: {why}"
+    return warning if len(unread) == len(counts) else f"{warning}. {title}"
 
 
 def one_line(notes: Sequence[str], most: int) -> str:
