@@ -3,7 +3,6 @@ missing parts."""
 
 import os
 import platform
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from tempfile import gettempdir
@@ -55,33 +54,32 @@ def finding(
 
 
 def _programs() -> Iterator[Finding]:
-    """Yield a `Finding` on the sandbox, on its protection in each language, on whether
-    the kit's own and untrusted programs run, and on the JavaScript runtime."""
-    try:
-        with Executor(workers=1) as executor:
-            yield finding("sandbox", f"{executor.backend}: {executor.described()}")
-            exposed = []
-            for language in probe.ATTACKS:
-                if runtimes.missing(language):
-                    continue
-                name = LANGUAGE_NAMES[language]
-                ways = executor.exposed(language)
-                why = "; ".join(f"{attack}: {way}" for attack, way in ways.items())
-                if ways:
-                    exposed.append(name)
-                detail = "files, network and processes are protected"
-                yield finding(f"attacks in {name}", detail, why)
-            yield finding(
-                "the kit's own programs",
-                "run: make, make test, every artefact of the demo",
-            )
-            fault = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {remedy()}"
-            if executor.unprotected:
-                fault = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
-            detail = f"run isolated: {NEEDS}"
-            yield finding("programs of strangers", detail, exposed and fault)
-    except CodestressError as error:
-        yield finding("sandbox", "", error, "broken")
+    """Yield a `Finding` on the sandbox, on its protection in each language, and on
+    whether the kit's own and untrusted programs run."""
+    with Executor(workers=1) as executor:
+        yield finding("sandbox", f"{executor.backend}: {executor.described()}")
+        exposed = []
+        for language in probe.ATTACKS:
+            if runtimes.missing(language):
+                continue
+            name = LANGUAGE_NAMES[language]
+            ways = executor.exposed(language)
+            why = "; ".join(f"{attack}: {way}" for attack, way in ways.items())
+            if ways:
+                exposed.append(name)
+            detail = "files, network and processes are protected"
+            yield finding(f"attacks in {name}", detail, why)
+        detail = "run: make, make test, every artefact of the demo"
+        yield finding("the kit's own programs", detail)
+        fault = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {remedy()}"
+        if executor.unprotected:
+            fault = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
+        detail = f"run isolated: {NEEDS}"
+        yield finding("programs of strangers", detail, exposed and fault)
+
+
+def _javascript() -> Iterator[Finding]:
+    """Yield a `Finding` on the JavaScript runtime."""
     why = runtimes.missing("javascript")
     node = "" if why else runtimes.version(*runtimes.executables())
     yield finding("javascript", node, why)
@@ -99,8 +97,8 @@ def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
         yield finding(f"key {variable}", "set", not os.environ.get(variable) and advice)
 
 
-def _network() -> Finding:
-    """Return a `Finding` on how servers elsewhere are asked: directly, through a proxy,
+def _network() -> Iterator[Finding]:
+    """Yield a `Finding` on how servers elsewhere are asked: directly, through a proxy,
     or not at all."""
     address, fault = "https://api.openai.com/v1", ""
     try:
@@ -108,7 +106,7 @@ def _network() -> Finding:
     except EngineError as error:
         fault = f"servers elsewhere cannot be asked: {error}"
     way = through(address) or " directly"
-    return finding("network", f"servers elsewhere are asked{way}", fault)
+    yield finding("network", f"servers elsewhere are asked{way}", fault)
 
 
 def _data() -> Iterator[Finding]:
@@ -124,22 +122,16 @@ def _data() -> Iterator[Finding]:
 
 
 def _around() -> Iterator[Finding]:
-    """Yield a `Finding` on each part of the kit's surroundings.
-
-    The parts are the commit, the folder for kernels' sockets, and each of a person's
-    settings that builds ignore or that stop JupyterLab.
-    """
+    """Yield a `Finding` on the commit, on each of a person's settings that builds
+    ignore or that stop JupyterLab, and on the folder for kernels' sockets."""
     known, why = commit()
     yield finding("commit", known, not known and f"not recorded: {why}")
-    try:
-        with socket_folder() as folder:
-            yield finding("sockets", f"TMPDIR is {gettempdir()}: in {folder}")
-    except CodestressError as error:
-        yield Finding("sockets", "broken", f"TMPDIR is {gettempdir()}: {error}")
     for setting in left_aside():
         yield finding("left aside by builds", setting)
     if fault := faulty_jupyter_settings():
         yield Finding("Jupyter's settings stop `make lab`", "broken", fault)
+    with socket_folder() as folder:
+        yield finding("sockets", f"TMPDIR is {gettempdir()}: in {folder}")
 
 
 def _project() -> Iterator[Finding]:
@@ -168,21 +160,25 @@ def _project() -> Iterator[Finding]:
     yield finding("store", f"{shown(STORE)}: {detail}")
 
 
-def examine() -> Iterator[Finding]:
-    """Yield a `Finding` on each part of the installation: Python, the project's files,
-    network, sandbox and the kit's surroundings.
+PARTS = {
+    "project": _project,
+    "network": _network,
+    "sandbox": _programs,
+    "javascript": _javascript,
+    "surroundings": _around,
+}
+"""Dict from each part of the installation to the function that yields its findings."""
 
-    The project's files are packages, parameters, notebooks, models, keys, data and
-    store. The first error in these files is a finding too (`broken`), and the checks
-    then go on at the network.
+
+def examine() -> Iterator[Finding]:
+    """Yield a `Finding` on each part of the installation (`PARTS`).
+
+    The first error in a part is a finding too (`broken`), and the checks then go on at
+    the next part.
     """
-    old = sys.version_info < (3, 11)
-    version = f"{platform.python_version()} (3.11 or later)"
-    yield finding("Python", version, old and version, "broken")
-    try:
-        yield from _project()
-    except CodestressError as error:
-        yield finding("project", "", error, "broken")
-    yield _network()
-    yield from _programs()
-    yield from _around()
+    yield finding("Python", platform.python_version())
+    for part, findings in PARTS.items():
+        try:
+            yield from findings()
+        except CodestressError as error:
+            yield finding(part, "", error, "broken")
