@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 from codestress.errors import CodestressError
@@ -18,8 +17,6 @@ SETTINGS = tuple(TABLE["settings"])
 """Prefixes of the names of environment variables with settings of tools that execute
 notebooks."""
 
-START_S = 120
-"""Longest time in seconds that JupyterLab has to start; it needs about two."""
 LONGEST = 70
 """Length in bytes from which a folder's path is too long for sockets in a folder below
 it. On a Mac, a socket's path has at most 103 bytes."""
@@ -66,19 +63,12 @@ def faulty_jupyter_settings() -> str:
     from jupyter_core.paths import jupyter_config_path
 
     start = "from jupyterlab.labapp import LabApp; LabApp.initialize_server(['--no-browser'])"
-    fault = f"it does not start within {START_S} s"
-    with tempfile.TemporaryDirectory() as folder, suppress(subprocess.TimeoutExpired):
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", start],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=START_S,
-        )
-        if not done.returncode:
-            return ""
-        fault = (done.stderr.strip() or "it ends the process").splitlines()[-1]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-P", "-c", start]
+        done = finished(command, Path(folder), {**os.environ})
+    if not done.returncode:
+        return ""
+    fault = (done.stderr.strip() or "it ends the process").splitlines()[-1]
     settings = [name for name in os.environ if name.startswith(SETTINGS)]
     for place in jupyter_config_path():
         if sys.prefix not in place:
@@ -118,7 +108,12 @@ def finished(
     exit status is not 0 if the program is not installed."""
     try:
         return subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
         )
     except OSError as error:
         return subprocess.CompletedProcess(command, 1, "", str(error))
