@@ -145,12 +145,12 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
 
 
 def _groups(artefact: Artefact, trials: Trials) -> list[list[ModelEntry]]:
-    """Return the models of `artefact` in groups that get the same trials: first the
-    models that are asked the common `trials`, if any. Each model with trials in
-    `trials.own` is a group of one."""
-    common = [entry for entry in artefact.models if entry.name not in trials.own]
-    own = [[entry] for entry in artefact.models if entry.name in trials.own]
-    return [common, *own] if common else own
+    """Return the models of `artefact` in groups that get the same trials. Each model
+    with trials in `trials.own` is a group of one."""
+    groups: dict[int, list[ModelEntry]] = {}
+    for entry in artefact.models:
+        groups.setdefault(id(trials.of(entry.name)), []).append(entry)
+    return list(groups.values())
 
 
 def rank_of(problem: str) -> float:

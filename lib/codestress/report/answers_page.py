@@ -8,7 +8,6 @@ model text is escaped.
 
 import json
 import os
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -75,7 +74,7 @@ class Cells:
 
         None if no answer has the values, or if the page is full.
         """
-        rows = tuple(self.rows(tuple(factors)).get(tuple(factors.values()), ()))
+        rows = self.rows(tuple(factors)).get(tuple(factors.values()), ())
         if rows and rows not in self.by_rows and len(self.by_rows) < MOST_CELLS:
             correct = int((self.outcomes[[*rows]] == Outcome.CORRECT).sum())
             name = f"c{len(self.by_rows) + 1}"
@@ -83,14 +82,11 @@ class Cells:
             self.by_rows[rows] = cell
         return self.by_rows.get(rows)
 
-    def _rows(self, names: tuple[Any, ...]) -> dict[tuple[Any, ...], list[int]]:
+    def _rows(self, names: tuple[Any, ...]) -> dict[Any, tuple[int, ...]]:
         """Return a dict from each combination of values in the columns `names` to the
         row numbers of the answers with these values."""
-        rows = defaultdict(list)
-        values = self.answers[list(names)].itertuples(index=False, name=None)
-        for row, key in zip(self.answers.index, values, strict=True):
-            rows[key].append(int(row))
-        return rows
+        groups = self.answers.groupby([*names], sort=False)
+        return {values: tuple(part.index) for values, part in groups}
 
     def _words(self, factors: Factors) -> str:
         parts = [str(factors.get("model", "all models"))]
