@@ -274,16 +274,15 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
 def show_requests(
     artefact: Artefact, where: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield, as a dict, the first request to each model in each trial of `artefact`
+    """Yield, as a dict, the first request of each trial of `artefact`, model by model,
     whose factors have the values in `where`.
 
     The dict has the keys `factors`, `key`, and the request's fields. Raises
     `ParameterError` if `where` names an unknown factor.
     """
     trials = artefact.trials()
-    for entries in _groups(artefact, trials):
-        items = trials.of(entries[0].name).items
-        for trial, entry in itertools.product(items, entries):
+    for entry in artefact.models:
+        for trial in trials.of(entry.name).items:
             if matches(trial, entry.name, where):
                 request = request_of(trials, trial, entry)
                 yield {
