@@ -165,29 +165,28 @@ def become_kernel(
 
     The process has its own session, environment (`environment`) and random state.
     """
-    try:
-        quiet(str(staging / PRINTED))
-        faulthandler.enable(2, all_threads=False)
-        gc.enable()
-        # Responses, trees and figures are many objects, and hardly any is garbage.
-        gc.set_threshold(100_000)
-        os.setsid()
-        os.environ.clear()
-        os.environ.update(environment)
-        os.chdir(ROOT)
-        import numpy as np
-        from tqdm import tqdm
+    quiet(str(staging / PRINTED))
+    faulthandler.enable(2, all_threads=False)
+    gc.enable()
+    # Responses, trees and figures are many objects, and hardly any is garbage.
+    gc.set_threshold(100_000)
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(ROOT)
+    import numpy as np
+    from tqdm import tqdm
 
-        from codestress.sandbox.layers import die_with_parent
+    from codestress.sandbox.layers import die_with_parent
 
-        from .execute import failure
+    from .execute import failure
 
-        die_with_parent()
-        # tqdm's own lock outlives a process that is killed.
-        tqdm.set_lock(threading.RLock())
-        random.seed()
-        np.random.seed()
-        error = failure(artefact, staging, record)
-        (staging / ERROR).write_text(error, "utf-8")
-    finally:
-        os._exit(0)
+    die_with_parent()
+    # tqdm's own lock outlives a process that is killed.
+    tqdm.set_lock(threading.RLock())
+    random.seed()
+    np.random.seed()
+    error = failure(artefact, staging, record)
+    (staging / ERROR).write_text(error, "utf-8")
+    # Threads that the notebook left may never end.
+    os._exit(0)
