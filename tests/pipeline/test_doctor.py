@@ -22,6 +22,6 @@ def test_doctor_says_what_is_missing_and_fails_for_nothing_optional(
     states = {what: state for state, what in found}
     assert "broken" not in states.values()
     [own] = [state for state, what in found if "own programs" in what]
-    assert states["Python"] == states["javascript"] == own == "ok"
+    assert states["packages"] == states["javascript"] == own == "ok"
     [strangers] = [state for state, what in found if "strangers" in what]
     assert strangers == ("missing" if exposed() else "ok")

@@ -58,7 +58,7 @@ def _reproduced(folder: Path) -> Iterator[Criterion]:
     of a profile."""
     names = artefact_names()
     missing = [name for name in names if not (folder / name / "manifest.json").exists()]
-    detail = f"{len(missing)} of {len(names)} are not in {shown(folder)}"
+    detail = f"{len(names) - len(missing)} of {len(names)} in {shown(folder)}"
     yield Criterion("reproduced", "every artefact is built", not missing, detail)
     counts = Counter[str]()
     for ledger in visible(folder, "*/*/claims.csv"):
@@ -117,13 +117,11 @@ def _clean_clone(commit: str, why: str) -> tuple[bool, str]:
 def write(criteria: Sequence[Criterion]) -> Path:
     """Write outputs/badge.md, with each of `criteria` and the badges for which the kit
     is ready, and return the file's path."""
-    lines = ["# Artifact evaluation", f"\nReady to submit for: {ready_for(criteria)}"]
-    for badge in BADGES:
-        lines.append(f"\n## {badge.capitalize()}\n")
-        for criterion in criteria:
-            if criterion.badge == badge:
-                mark = "x" if criterion.met else " "
-                lines.append(f"- [{mark}] {criterion.what}: {criterion.detail}")
+    lines = [f"# Artifact evaluation\n\nReady to submit for: {ready_for(criteria)}\n"]
+    for criterion in criteria:
+        mark = "x" if criterion.met else " "
+        words = f"{criterion.what} ({criterion.badge}): {criterion.detail}"
+        lines.append(f"- [{mark}] {words}")
     path = OUTPUTS / "badge.md"
     write_whole(path, "\n".join(lines) + "\n")
     return path

@@ -2,7 +2,6 @@
 missing parts."""
 
 import os
-import platform
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from tempfile import gettempdir
@@ -176,7 +175,6 @@ def examine() -> Iterator[Finding]:
     The first error in a part is a finding too (`broken`), and the checks then go on at
     the next part.
     """
-    yield finding("Python", platform.python_version())
     for part, findings in PARTS.items():
         try:
             yield from findings()
