@@ -43,13 +43,12 @@ def fronts(
         if rows.empty:
             rows = stated[[figure in names for names in stated["artefacts"]]]
             query["figure"] = figure
-        card: dict[str, Any] = {**headline, "paper": paper, "query": query}
+        card: dict[str, Any] = {**headline, "paper": paper}
         if figure not in built:
             others = [name for name in built if name.startswith(f"{paper}/")]
             card["figure"] = others[0]
         card["version"] = version_of(paper)
-        if rows.empty:
-            card["query"] = {}
+        card["query"] = {} if rows.empty else query
         card["number"] = _number(_printed(figure, text) if rows.empty else rows)
         card["says"] = _verdict(rows, stated)
         card["all"] = _by_evidence(own)
