@@ -12,7 +12,7 @@ from codestress.errors import EngineError, ParameterError
 from codestress.inference import probe
 from codestress.inference.probe import name_of
 from codestress.inference.registry import load_registry
-from codestress.inference.served import LOOK_S, models_of, served_at
+from codestress.inference.served import served_at
 from openai_server import MODEL, OpenAIServer, Reply, as_json, failure
 from told import names, refused
 
@@ -121,10 +121,6 @@ def test_a_server_that_loads_its_model_is_waited_for(
     with Loading() as server:
         assert served_at(server.base_url, "", "").id == MODEL
         assert capsys.readouterr().err.count("Loading model") == 1
-        server.looks = 0
-        with refused(EngineError, "503", "Loading model"):
-            models_of(server.base_url, "", LOOK_S)
-        assert server.looks == 1
 
 
 PASTED = [

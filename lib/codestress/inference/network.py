@@ -12,7 +12,6 @@ import os
 import re
 import socket
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -24,16 +23,6 @@ from pydantic import HttpUrl
 
 from codestress.errors import EngineError
 
-from .progress import say
-
-LOADING_S = 60.0
-"""Longest wait in seconds for a server that is loading its model."""
-PAUSE_S = 1.0
-"""Seconds between two requests to a server that is loading its model."""
-LOADING = re.compile(
-    r"\bloading|warming|starting|initiali[sz]|not (yet )?ready|加载|加載", re.I
-)
-"""Regular expression for the replies of a server that is loading its model."""
 ENDPOINT = re.compile(
     r"/(chat/completions|completions|responses|embeddings|models(/[^/]+)?|api/(chat|generate|tags)|health|docs)$"
 )
@@ -245,32 +234,3 @@ class Secret:
             record.exc_text = self.out_of_message(trace)
             record.exc_info = None
         return True
-
-
-class Patience:
-    """Rule for asking again a server that is loading its model: for `LOADING_S` seconds
-    after its first reply that says so."""
-
-    _until = 0.0
-
-    def __init__(self, who: str, secret: Secret) -> None:
-        self._who = who
-        self._secret = secret
-
-    def asks_again(self, status: int, content: bytes) -> bool:
-        """Return whether a request is to be sent again after `PAUSE_S` seconds, because
-        the server is loading its model.
-
-        The server's reply, with the HTTP `status` and `content`, says so. The first
-        such reply is reported on the console.
-        """
-        words = self._secret.quote(content)
-        if status != 503 or not LOADING.search(words):
-            return False
-        now = time.monotonic()
-        if not self._until:
-            self._until = now + LOADING_S
-            say(
-                f"{self._who}: the server says {words!r}; waiting up to {LOADING_S:g} s"
-            )
-        return now < self._until

@@ -5,8 +5,8 @@ Builds keep such rows in outputs/models.yaml, which the registry reads beside
 params/models.yaml.
 """
 
+import json
 import re
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,17 +18,10 @@ from codestress.paths import ROOT, whole
 from codestress.types import hash_of
 from codestress.validation import nearest, read_yaml
 
-from .engines.openai import fault_of_address, key_in
-from .engines.replies import REMEDIES, remedy_of, sent_on, value_at
-from .network import (
-    AROUND,
-    PAUSE_S,
-    Patience,
-    Secret,
-    base_of,
-    connection,
-    through,
-)
+from .coroutines import run_coroutine
+from .engines.openai import Settings, fault_of_address, key_in
+from .engines.replies import REMEDIES, value_at
+from .network import AROUND, base_of, through
 from .progress import say
 from .registry import ModelEntry
 
@@ -141,7 +134,7 @@ def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer
     faults = []
     for place in places:
         try:
-            return place, models_of(place, key, ANSWER_S, wait=True)
+            return place, models_of(place, key, ANSWER_S)
         except NoList as fault:
             faults.append(fault)
     if model_id:
@@ -149,69 +142,45 @@ def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer
     raise faults[0]
 
 
-def models_of(
-    base_url: str, key: str, timeout_s: float, *, wait: bool = False
-) -> dict[str, Offer]:
-    """Return a dict from id to `Offer` for the models that the server at the address `base_url` offers.
+def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
+    """Return a dict from id to `Offer` for the models that the server at the address
+    `base_url` offers.
 
-    `key` is sent unless it is empty. With `wait`, a server that is loading its model is asked again. Raises
-    `EngineError` if no server answers within `timeout_s` seconds, or if the server redirects the request or refuses
-    one without a key. Raises `NoList` if the server has no list of models.
+    `key` is sent unless it is empty. Raises `EngineError` if no server answers within
+    `timeout_s` seconds, or if the server redirects the request or refuses one without a
+    key. Raises `NoList` if the server has no list of models.
     """
-    url = f"{base_url}/models"
-    secret = Secret(key)
-    headers = {"Accept-Encoding": "identity"}
-    if key:
-        headers["Authorization"] = f"Bearer {key}"
+    # OpenAI's library takes a second to import.
+    from .engines.openai_client import Client
+
+    settings = Settings(
+        base_url=base_url, timeout_s=timeout_s, max_reply_bytes=MOST_BYTES
+    )
+    client = Client(base_url, settings, key)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    request = client.build_request("GET", f"{base_url}/models", headers=headers)
+
+    async def reply_of() -> Any:
+        try:
+            return await client.send(request)
+        finally:
+            await client.aclose()
+
     try:
-        options = {"timeout": timeout_s, "headers": headers, **connection(url)}
-        patience = Patience(base_url, secret) if wait else None
-        reply, content = _fetched(url, options, patience)
-    except EngineError as error:
-        raise EngineError(f"{base_url}: {error}") from None
+        reply = run_coroutine(reply_of())
     except Exception as error:  # whatever the client's libraries raise
-        raise EngineError(
-            f"{base_url}{through(url)}: no server answers ({secret.quote(str(error))}); "
-            f"start it, or correct the URL{remedy_of(error)}"
-        ) from None
+        raise EngineError(str(client.failure(error))) from None
     status = reply.status_code
-    fault = f"{url}{through(url)}: status {status}"
-    if reply.has_redirect_location:
-        advice = sent_on(url, reply.headers["location"])
-        raise EngineError(f"{fault}: {secret.quote(advice)}")
+    fault = f"{base_url}/models{through(base_url)}: status {status}"
+    if advice := client.redirect_of(reply):
+        raise EngineError(f"{fault}: {advice}")
     if status in (401, 403) and not key:
         raise EngineError(f"{fault}; name the key's variable by KEY_ENV=…")
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         if status == 200:
-            return _offers(parse_json(content))
-    raise NoList(
-        f"{fault}, and no list of models: {secret.quote(content)[:100]}; {REMEDIES['no list']}"
-    )
-
-
-def _fetched(
-    url: str, options: dict[str, Any], patience: Patience | None
-) -> tuple[Any, bytes]:
-    """Return the reply to a GET of `url` with `options` of httpx2, and its body as it
-    was sent.
-
-    With `patience`, a server that is loading its model is asked again. Raises an HTTP
-    error if the reply takes longer than the option `timeout`, in seconds, or is larger
-    than `MOST_BYTES`.
-    """
-    import httpx2
-
-    while True:
-        until = time.monotonic() + options["timeout"]
-        content = b""
-        with httpx2.stream("GET", url, **options) as reply:
-            for part in reply.iter_raw():
-                content += part
-                if len(content) > MOST_BYTES or time.monotonic() > until:
-                    raise httpx2.ReadTimeout("its reply does not end")
-        if patience is None or not patience.asks_again(reply.status_code, content):
-            return reply, content
-        time.sleep(PAUSE_S)
+            return _offers(parse_json(reply.content))
+    words = client.secret.quote(reply.content)[:100]
+    raise NoList(f"{fault}, and no list of models: {words}; {REMEDIES['no list']}")
 
 
 def _offers(body: Any) -> dict[str, Offer]:
@@ -255,37 +224,15 @@ def _writes(name: str, row: dict[str, Any]) -> bool:
 
     The words of the row's fields decide; if the words say nothing, the name decides.
     """
-    fields = dict(row)
-    for inner in WORDS["inner"]:
-        if isinstance(row.get(inner), dict):
-            fields.update(row[inner])
     values = []
-    for field in WORDS["kinds"]:
-        values += _words_in(fields.get(field))
-    words = " ".join(values)
+    for place in (row, *map(row.get, WORDS["inner"])):
+        values += [value_at(place, field) for field in WORDS["kinds"]]
+    # A word that is false says what a model does not do, and as in text->image the
+    # result stands last.
+    words = re.sub(r'"[^"]*": false|"[^"]*->', '"', json.dumps(values))
     if re.search("|".join(WORDS["writes"]), words, re.I):
         return True
     return not re.search("|".join(WORDS["others"]), f"{words} {name}", re.I)
-
-
-def _words_in(value: Any) -> list[str]:
-    """Return the words of a field's `value`.
-
-    A list has its entries as words. A mapping has its text values, and the keys whose
-    value is true. Any other value is one word.
-    """
-    if isinstance(value, dict):
-        texts = [word if has is True else has for word, has in value.items()]
-        value = [text for text in texts if isinstance(text, str)]
-    words = []
-    if not isinstance(value, list):
-        value = [value]
-    for word in value:
-        # As in text+image->text, the result stands last.
-        result = str(word).split("->")[-1]
-        # A hyphen keeps "Text Embeddings" from being text.
-        words.append("-".join(result.split()))
-    return words
 
 
 def function_in(text: str) -> ModelEntry:

@@ -5,8 +5,11 @@ Each try has a deadline and a longest reply, and is counted in the budget.
 
 import asyncio
 import re
+import time
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
+from urllib.parse import urljoin
 
 import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError
@@ -15,13 +18,8 @@ from codestress.errors import CodestressError, EngineError
 from codestress.types import Outcome
 
 from ..budget import Budget, Sum, spent_on
-from ..network import (
-    PAUSE_S,
-    Patience,
-    Secret,
-    connection,
-    through,
-)
+from ..network import Secret, base_of, connection, through
+from ..progress import say
 from ..registry import ModelEntry
 from .base import RequestFailed
 from .dialects import words_of
@@ -30,14 +28,20 @@ from .replies import (
     PASSING,
     REMEDIES,
     limit_of,
-    remedy_of,
-    sent_on,
     status_in,
     usage_in,
     value_at,
 )
 
 CONNECT_S = 30.0
+LOADING_S = 60.0
+"""Longest wait in seconds for a server that is loading its model."""
+PAUSE_S = 1.0
+"""Seconds between two requests to a server that is loading its model."""
+LOADING = re.compile(
+    r"\bloading|warming|starting|initiali[sz]|not (yet )?ready|加载|加載", re.I
+)
+"""Regular expression for the replies of a server that is loading its model."""
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """HTTP statuses with which servers say that they did not process a request: it counts
 as a request, and costs no tokens."""
@@ -65,11 +69,12 @@ class Client(httpx2.AsyncClient):
     environment names is unusable.
     """
 
+    entry: ModelEntry
     budget: Budget
     """The budget that counts each try; without limits until a caller sets another
     budget."""
 
-    def __init__(self, entry: ModelEntry, settings: Settings, secret: Secret) -> None:
+    def __init__(self, who: str, settings: Settings, key: str) -> None:
         url, timeout = settings.address, settings.timeout_s
         limit = httpx2.Timeout(timeout, connect=min(CONNECT_S, timeout))
         self._options = connection(url) | {"timeout": limit}
@@ -78,13 +83,14 @@ class Client(httpx2.AsyncClient):
         """Idle clients of one connection each. A shared pool would look through all its
         connections whenever a request begins or ends, which takes half of a request's
         time with 64 connections."""
-        self.who = f"{entry.name} ({entry.id}) at {url}{through(url)}"
-        """Model and server, which begin each message."""
+        self.who = f"{who}{through(url)}"
+        """Words that begin each message."""
         self.budget = Budget()
-        self.entry = entry
         self.settings = settings
-        self.secret = secret
-        self._patience = Patience(entry.name, secret)
+        self.secret = Secret(key)
+        self._loading_until = 0.0
+        """End of the wait for the server to load its model; 0 before the first reply
+        that says so."""
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Return the reply to one try of `request`, read in full.
@@ -144,12 +150,26 @@ class Client(httpx2.AsyncClient):
                     reply = await client.send(request, **options)
                     reply = await self._read_in_full(reply)
             except TimeoutError:
-                raise httpx2.ReadTimeout("deadline", request=request) from None
+                limit = f"no answer within {self.settings.timeout_s:g} s"
+                raise httpx2.ReadTimeout(limit, request=request) from None
             finally:
                 idle.append(client)
-            if not self._patience.asks_again(reply.status_code, reply.content):
+            if not self._is_loading(reply):
                 return reply
             await asyncio.sleep(PAUSE_S)
+
+    def _is_loading(self, reply: httpx2.Response) -> bool:
+        """Return whether `reply` says that the server is loading its model, within
+        `LOADING_S` seconds of the first such reply, which is reported on the console.
+        """
+        if reply.status_code != 503 or not LOADING.search(reply.text):
+            return False
+        now = time.monotonic()
+        if not self._loading_until:
+            self._loading_until = now + LOADING_S
+            words = self.secret.quote(reply.content)
+            say(f"{self.who}: the server says {words!r}; waiting up to {LOADING_S:g} s")
+        return now < self._loading_until
 
     async def aclose(self) -> None:
         for client in self._idle:
@@ -200,22 +220,21 @@ class Client(httpx2.AsyncClient):
             return error
         if isinstance(error, APIStatusError):
             return self._of_status(error)
-        cause = error.__cause__ or error
+        cause: BaseException = error
+        if isinstance(error, APIConnectionError):
+            cause = error.__cause__ or error
         words = self.secret.quote(str(cause)) or type(cause).__name__
-        if remedy := remedy_of(cause):
-            return EngineError(f"{self.who}: {words}{remedy}")
+        if "CERTIFICATE_VERIFY_FAILED" in str(cause):
+            return EngineError(f"{self.who}: {words}{REMEDIES['certificate']}")
         if isinstance(cause, Cut):
             reason = f"the connection broke within the reply: {words}"
             return self.failed(reason, Outcome.CUT_REPLY)
         if isinstance(cause, NOT_SENT):
             return self.failed(
-                f"no server answers ({words}); start it, or correct base_url"
+                f"no server answers ({words}); start it, or correct its URL (base_url)"
             )
         if isinstance(error, APITimeoutError):
-            reason = (
-                f"no answer within {self.settings.timeout_s:g} s (settings.timeout_s)"
-            )
-            return self.failed(reason, Outcome.TIMEOUT)
+            return self.failed(f"{words} (settings.timeout_s)", Outcome.TIMEOUT)
         part = "request"
         if isinstance(error, APIConnectionError):
             part = "connection"
@@ -230,15 +249,22 @@ class Client(httpx2.AsyncClient):
         limit = limit_of(error.status_code, reply.text)
         variable = self.settings.key_variable or "none"
         status = {"money": 402, "key": 401}.get(limit, error.status_code)
-        remedy = REMEDIES.get(status, "").format(variable)
-        if not remedy and reply.is_redirect:
-            location = reply.headers.get("location", "")
-            remedy = self.secret.quote(sent_on(str(error.request.url), location))
+        remedy = REMEDIES.get(status, "").format(variable) or self.redirect_of(reply)
         if remedy:
             return EngineError(f"{self.who}: {message}\n{remedy}")
         if wait := reply.headers.get("retry-after"):
             message += f" (Retry-After: {self.secret.quote(wait)})"
         return self.failed(message + REMEDIES.get(limit, ""))
+
+    def redirect_of(self, reply: httpx2.Response) -> str:
+        """Return advice on a `reply` that redirects the request, with the address to
+        give instead; empty for any other reply."""
+        if not reply.is_redirect:
+            return ""
+        location = reply.headers.get("location", "")
+        with suppress(ValueError):
+            location = base_of(urljoin(str(reply.url), location))
+        return self.secret.quote(REMEDIES["redirect"].format(location))
 
     def failed(
         self, reason: str, outcome: Outcome = Outcome.HARNESS_ERROR

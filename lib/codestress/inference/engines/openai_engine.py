@@ -83,9 +83,9 @@ class OpenAIEngine(Client, Engine):
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:
         base_url = address_of(entry.name, settings)
         key = key_in(settings.key_variable, entry.name)
-        secret = Secret(key)
+        self.entry = entry
         try:
-            super().__init__(entry, settings, secret)
+            super().__init__(f"{entry.name} ({entry.id}) at {base_url}", settings, key)
             with only_for_openai(base_url):
                 self.client = AsyncOpenAI(
                     api_key=key or "none",  # the client insists on one
@@ -94,8 +94,9 @@ class OpenAIEngine(Client, Engine):
                     http_client=self,
                 )
         except Exception as error:  # what the libraries read in the environment
-            fault = f"no connection can be set up: {secret.quote(str(error))}"
-            raise EngineError(f"{entry.name}: {fault}") from None
+            words = Secret(key).quote(str(error))
+            fault = f"{entry.name}: no connection can be set up: {words}"
+            raise EngineError(fault) from None
         self.concurrency = settings.concurrency
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._texts: Texts = {}

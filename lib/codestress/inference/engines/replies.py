@@ -10,11 +10,9 @@ refusals, in the languages that servers use.
 import itertools
 import json
 import re
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
 
 from codestress.literals import parse_json
 from codestress.paths import PARAMS
@@ -29,7 +27,7 @@ from codestress.types import (
 )
 from codestress.validation import read_yaml
 
-from ..network import Secret, base_of
+from ..network import Secret
 from .dialects import DIALECTS, words_of
 
 FINISHED: tuple[FinishReason, ...] = ("stop", "length", "content_filter")
@@ -216,22 +214,6 @@ def _usage(body: Any) -> Usage:
     """
     counts = [value_at(body, "usage", *path) for path in TOKENS]
     return Usage(*[max(0, n) if type(n) is int else None for n in counts])
-
-
-def sent_on(url: str, location: str) -> str:
-    """Return the end of a message on a reply that redirects a request from `url` to
-    `location`."""
-    with suppress(ValueError):
-        location = base_of(urljoin(url, location))
-    return REMEDIES["redirect"].format(location)
-
-
-def remedy_of(error: object) -> str:
-    """Return a sentence with the remedy if the `error` of an HTTP client says that a
-    certificate cannot be verified, else an empty text."""
-    if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return REMEDIES["certificate"]
-    return ""
 
 
 def usage_in(content: bytes) -> Usage:
