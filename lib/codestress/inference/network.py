@@ -28,6 +28,8 @@ ENDPOINT = re.compile(
 )
 """Regular expression for the paths of endpoints that people copy together with an
 address."""
+SECRET = re.compile("key|token|secret|auth", re.I)
+"""Regular expression for the query or fragment of an address that holds a key."""
 AROUND = " \t\r\n\"'`<>“”„‘’«»"
 """Characters around an address that people copy with it."""
 
@@ -36,9 +38,8 @@ SHORTEST = 6
 the key has letters alone. A shorter key may be an ordinary word of the answer."""
 SHOWN_CHARACTERS = 300
 """Maximum number of characters of a server's text in a message."""
-LIBRARIES = ("openai", "httpx2", "httpcore2", "httpcore2.http11", "httpcore2.proxy")
-"""HTTP libraries, whose logs hold headers, and the loggers of their modules that are
-only imported with the first request."""
+LIBRARIES = ("openai", "httpx2", "httpcore2")
+"""HTTP libraries, whose logs hold headers, and thus keys."""
 
 
 def base_of(typed: str) -> str:
@@ -47,10 +48,21 @@ def base_of(typed: str) -> str:
 
     Quotation marks and spaces around the address, an endpoint's path and a query are
     removed, and the host is in small letters. Raises `ValueError` if `typed` is not an
-    address.
+    address, or has a place for a user, a password or a key. The error's message, which
+    follows the name of the address, does not show the address: it may hold a secret.
     """
-    url = re.split("[?#]", str(HttpUrl(typed.strip(AROUND))))[0].rstrip("/")
-    scheme, _, place = url.partition("://")
+    try:
+        url = HttpUrl(typed.strip(AROUND))
+    except ValueError:
+        raise ValueError(
+            "is no http:// or https:// address such as http://localhost:8000/v1"
+        ) from None
+    if url.username or url.password or SECRET.search(f"{url.query} {url.fragment}"):
+        raise ValueError(
+            "must not hold a user, password or key; a key belongs into the environment "
+            "variable that settings.key_env, or KEY_ENV (--key-env), names"
+        )
+    scheme, _, place = re.split("[?#]", str(url))[0].rstrip("/").partition("://")
     return f"{scheme}://{ENDPOINT.sub('', place).rstrip('/')}"
 
 
@@ -190,8 +202,8 @@ def _certificates() -> ssl.SSLContext:
 class Secret:
     """A server's key, with methods that replace the key by "[key]" in texts.
 
-    The key is also replaced in all later log records of the HTTP libraries
-    (`LIBRARIES`). An encoded form of the key (hexadecimal, Base64) is not found.
+    The logs of the HTTP libraries (`LIBRARIES`) are off from here on. An encoded form
+    of the key (hexadecimal, Base64) is not found.
     """
 
     def __init__(self, key: str) -> None:
@@ -200,9 +212,8 @@ class Secret:
         self._pattern = re.compile(pattern or "(?!)")
         shortest = 2 * SHORTEST if key.isalpha() else SHORTEST
         self._is_word = len(key) < shortest
-        for name in [*LIBRARIES, *logging.root.manager.loggerDict]:
-            if name.partition(".")[0] in LIBRARIES:
-                logging.getLogger(name).addFilter(self._cleaned)
+        for name in LIBRARIES:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
     def out_of(self, text: str) -> str:
         """Return the completion `text` with the key replaced by "[key]", unless the key
@@ -225,12 +236,3 @@ class Secret:
         if len(line) <= SHOWN_CHARACTERS:
             return line
         return line[: SHOWN_CHARACTERS - 1] + "…"
-
-    def _cleaned(self, record: logging.LogRecord) -> bool:
-        record.msg = self.out_of_message(record.getMessage())
-        record.args = None
-        if record.exc_info:
-            trace = logging.Formatter().formatException(record.exc_info)
-            record.exc_text = self.out_of_message(trace)
-            record.exc_info = None
-        return True

@@ -19,9 +19,9 @@ from codestress.types import hash_of
 from codestress.validation import nearest, read_yaml
 
 from .coroutines import run_coroutine
-from .engines.openai import Settings, fault_of_address, key_in
+from .engines.openai import Settings, key_in
 from .engines.replies import REMEDIES, value_at
-from .network import AROUND, base_of, through
+from .network import base_of, through
 from .progress import say
 from .registry import ModelEntry
 
@@ -29,8 +29,6 @@ LOOK_S = 2.0
 """Seconds within which a server on loopback must list its models."""
 ANSWER_S = 10.0
 """Seconds within which any other server must list its models."""
-MOST_BYTES = 4_000_000
-"""Largest list of models that is read from a server, in bytes."""
 WORDS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 """Names of fields in servers' lists, and regular expressions for the words in these
 fields.
@@ -74,12 +72,12 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     `EngineError` if no server answers or the variable has no key.
     """
     who = f"--models {url}"
-    text, *query = re.split("[?#]", url.strip(AROUND), maxsplit=1)
-    has_secret = re.search("key|token|secret|auth", "".join(query), re.I)
-    if fault := fault_of_address(url if has_secret else text, "KEY_ENV (--key-env)"):
-        raise ParameterError(f"--models: the URL {fault}")
+    try:
+        base = base_of(url)
+    except ValueError as fault:
+        raise ParameterError(f"--models: the URL {fault}") from None
     key = key_in(key_env, who)
-    base_url, offers = _find_list(base_of(url), key, model_id)
+    base_url, offers = _find_list(base, key, model_id)
     if base_url != url.rstrip("/"):
         say(f"--models: the server is asked at {base_url}")
     chosen = model_id or _only_model(offers, who)
@@ -153,9 +151,7 @@ def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
     # OpenAI's library takes a second to import.
     from .engines.openai_client import Client
 
-    settings = Settings(
-        base_url=base_url, timeout_s=timeout_s, max_reply_bytes=MOST_BYTES
-    )
+    settings = Settings(base_url=base_url, timeout_s=timeout_s)
     client = Client(base_url, settings, key)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     request = client.build_request("GET", f"{base_url}/models", headers=headers)

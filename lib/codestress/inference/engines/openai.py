@@ -12,14 +12,14 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, HttpUrl, model_validator
+from pydantic import Field, model_validator
 
 from codestress.errors import EngineError
 from codestress.paths import PARAMS, shown, visible
 from codestress.types import Request
 from codestress.validation import Strict, nearest
 
-from ..network import AROUND, base_of, is_openai
+from ..network import base_of, is_openai
 from ..progress import say
 from ..registry import ModelEntry
 from . import dialects
@@ -118,26 +118,6 @@ def open_engine(entry: ModelEntry) -> OpenAIEngine:
     return OpenAIEngine(entry, Settings.model_validate(entry.settings))
 
 
-def fault_of_address(url: str, key_env: str) -> str:
-    """Return the reason why the server's address `url` cannot be used, as the end of a
-    message; empty if it can be used.
-
-    The reason does not show the address, which may hold a secret. `key_env` is the
-    setting in which a person names the key's environment variable; the message mentions
-    it.
-    """
-    try:
-        parts = HttpUrl(url.strip(AROUND))
-    except ValueError:
-        return "is no http:// or https:// address such as http://localhost:8000/v1"
-    if parts.username or parts.password or parts.query or parts.fragment:
-        return (
-            "must not hold a user, password or query; a key belongs into the environment "
-            f"variable that {key_env} names"
-        )
-    return ""
-
-
 def address_of(name: str, settings: Settings) -> str:
     """Return the address at which the server of the model `name` is asked, according to
     its `settings`.
@@ -146,15 +126,17 @@ def address_of(name: str, settings: Settings) -> str:
     `EngineError` for an invalid address.
     """
     url = settings.override or settings.base_url
-    if fault := fault_of_address(url, "settings.key_env"):
+    try:
+        address = base_of(url)
+    except ValueError as fault:
         # An environment variable may hold a secret by mistake: its value is never shown.
         source = "settings.base_url"
         if settings.override:
             source = f"the environment variable {settings.base_url_env}"
-        raise EngineError(f"{name}: {source} {fault}")
-    if settings.address != url.rstrip("/"):
-        say(f"{name}: its server is asked at {settings.address}")
-    return settings.address
+        raise EngineError(f"{name}: {source} {fault}") from None
+    if address != url.rstrip("/"):
+        say(f"{name}: its server is asked at {address}")
+    return address
 
 
 def key_in(variable: str, who: str) -> str:

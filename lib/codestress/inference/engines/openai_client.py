@@ -76,7 +76,8 @@ class Client(httpx2.AsyncClient):
 
     def __init__(self, who: str, settings: Settings, key: str) -> None:
         url, timeout = settings.address, settings.timeout_s
-        limit = httpx2.Timeout(timeout, connect=min(CONNECT_S, timeout))
+        # The deadline of a try takes the place of the other time-outs.
+        limit = httpx2.Timeout(None, connect=min(CONNECT_S, timeout))
         self._options = connection(url) | {"timeout": limit}
         super().__init__(**self._options)
         self._idle: list[httpx2.AsyncClient] = []
@@ -263,7 +264,8 @@ class Client(httpx2.AsyncClient):
             return ""
         location = reply.headers.get("location", "")
         with suppress(ValueError):
-            location = base_of(urljoin(str(reply.url), location))
+            location = urljoin(str(reply.url), location).partition("?")[0]
+            location = base_of(location)
         return self.secret.quote(REMEDIES["redirect"].format(location))
 
     def failed(

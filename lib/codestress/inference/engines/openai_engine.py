@@ -18,6 +18,7 @@ import math
 import re
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, combinations
 from typing import Any
 
 import httpx2
@@ -59,7 +60,6 @@ MOST_TRIALS = 16
 COUNT = Prompt((Message("user", "Count."),), Sampling(max_tokens=1), "One, two,")
 """Prompt with a begun answer, with which the engine finds out whether the server
 continues begun answers."""
-NAMES = [*DIALECTS]
 Spoken = tuple[str, ...]
 """Names of the dialects in which a request is sent, in the order in which they were
 found."""
@@ -208,61 +208,53 @@ class OpenAIEngine(Client, Engine):
             async with self._searching:
                 # Another request may have found a dialect meanwhile.
                 if self._spoken == spoken:
-                    return await self._adapted(request, refusal)
+                    return await self._adapted(request, refusal, spoken)
 
-    async def _adapted(self, request: Request, refusal: APIStatusError) -> Response:
-        """Return the response to `request` in the first dialects that the server
-        answers; later requests use the same dialects.
+    async def _adapted(
+        self, request: Request, refusal: APIStatusError, spoken: Spoken
+    ) -> Response:
+        """Return the response to `request`, which the server refused by `refusal` in
+        the dialects `spoken`, in the first other dialects that the server answers.
 
-        If a change leads to a refusal with other signs, further changes are added to it
-        at once. If the signs stay the same, changes are combined only after each was
-        tried alone. Raises `refusal`, with which the server refused the request, if no
-        dialect is answered.
+        Later requests use the same dialects. The dialects whose signs the refusal bears
+        are tried one by one, then together. If a change leads to a refusal with other
+        signs, further changes are added to it first. Raises `refusal` if no change is
+        answered.
         """
-        trials = self._changes(request, refusal, self._spoken)
-        if trials and refusal.status_code >= 500:
-            # The error may have passed, and then is no dialect.
-            trials = [(self._spoken, [])]
-        while trials and self._trials < MOST_TRIALS:
+        signs = self._signs(refusal)
+        body = request_body(request, self.settings, spoken)
+        names = []
+        for name in signs:
+            if request_body(request, self.settings, (*spoken, name)) != body:
+                names.append(name)
+        # An error of the server may have passed, and then is no dialect.
+        first = 0 if refusal.status_code >= 500 else 1
+        sizes = range(first, len(names) + 1) if names else ()
+        for added in chain.from_iterable(combinations(names, size) for size in sizes):
+            if self._trials == MOST_TRIALS:
+                break
             self._trials += 1
-            spoken, signs = trials.pop(0)
+            change = (*spoken, *added)
             try:
-                response = await self._sent(request, spoken)
-                self._spoken = spoken
+                response = await self._sent(request, change)
+                self._spoken = change
                 return response
             except APIStatusError as error:
-                changes = self._changes(request, error, spoken)
-            for change in reversed(changes):
-                if change[1] != signs:
-                    trials.insert(0, change)
-                elif NAMES.index(change[0][-1]) > NAMES.index(spoken[-1]):
-                    trials.append(change)
+                if self._signs(error) != signs:
+                    with suppress(APIStatusError):
+                        return await self._adapted(request, error, change)
         raise refusal
 
-    def _changes(
-        self, request: Request, refusal: APIStatusError, spoken: Spoken
-    ) -> list[tuple[Spoken, list[str]]]:
-        """Return the dialects to try after `refusal`, with which the server refused
-        `request` in the dialects `spoken`.
-
-        Each item is a pair. The pair's first part is `spoken` with one more dialect,
-        whose sign the refusal bears and which changes the request. The pair's second
-        part has the names of all dialects whose signs the refusal bears. The list is
-        empty if the refusal is about something else.
-        """
+    def _signs(self, refusal: APIStatusError) -> list[str]:
+        """Return the names of the dialects whose signs `refusal` bears; none if the
+        refusal is about something else."""
         status, words = refusal.status_code, words_of(refusal.response.text)
         if status not in MAYBE_DIALECT or {"prompt", "other"} & limits_in(words).keys():
             return []
-        signs = []
-        for name in NAMES:
-            if re.search(DIALECTS[name].refusal, words, re.I | re.S):
-                signs.append(name)
-        body = request_body(request, self.settings, spoken)
-        changes = [(*spoken, name) for name in signs]
         return [
-            (change, signs)
-            for change in changes
-            if request_body(request, self.settings, change) != body
+            name
+            for name, dialect in DIALECTS.items()
+            if re.search(dialect.refusal, words, re.I | re.S)
         ]
 
     async def _sent(self, request: Request, spoken: Spoken) -> Response:
