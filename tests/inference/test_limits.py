@@ -531,4 +531,4 @@ def test_the_text_of_an_answer_is_no_word_on_lengths(body: dict[str, Any]) -> No
 )
 def test_numbers_with_commas_tell_a_prompt_from_its_limit(words: str) -> None:
     long = prompt("word " * 280_000, max_tokens=100)
-    assert limit_of(400, words, long) == "prompt"
+    assert limit_of(400, words, long) == "excess"

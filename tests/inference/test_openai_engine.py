@@ -250,7 +250,6 @@ WHOLE = completion("4").body
 TROUBLE = {
     "408": failure(408, "too slow"),
     "409": failure(409, "locked"),
-    "425": failure(425, "too early"),
     "500": failure(500, "oops"),
     "503": failure(503, "overloaded"),
     "closed": Reply(b"", hang_up=True),

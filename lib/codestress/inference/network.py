@@ -15,7 +15,6 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from ipaddress import ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -114,30 +113,14 @@ def proxy_of(url: str) -> tuple[str, str]:
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
-    host = parts.hostname or ""
+    if _is_local(parts.hostname or "") or proxy_bypass(parts.netloc):
+        return "", ""
     proxies = getproxies()
-    if _is_local(host) or proxy_bypass(parts.netloc):
-        return "", ""
-    exempt = re.split(r"[\s,]+", proxies.get("no", ""))
-    if any(_names(entry, host) for entry in exempt):
-        return "", ""
     for scheme in (parts.scheme, "all"):
         if value := proxies.get(scheme):
             name = f"{scheme}_proxy"
             return name if os.environ.get(name) else name.upper(), value
     return "", ""
-
-
-def _names(entry: str, host: str) -> bool:
-    """Return whether `entry` of NO_PROXY covers `host`.
-
-    The entry may be `*` (all hosts), a range of addresses, or a name, which also covers
-    the names below it.
-    """
-    with suppress(ValueError):
-        return ip_address(host) in ip_network(entry.strip("[]"), strict=False)
-    name = entry.lstrip("*.").lower()
-    return entry == "*" or (name != "" and f".{host}".endswith(f".{name}"))
 
 
 def through(url: str) -> str:

@@ -25,7 +25,6 @@ from .base import RequestFailed
 from .dialects import words_of
 from .openai import Settings
 from .replies import (
-    PASSING,
     REMEDIES,
     limit_of,
     status_in,
@@ -108,11 +107,9 @@ class Client(httpx2.AsyncClient):
         limit = ""
         if reply.is_error:
             limit = limit_of(reply.status_code, reply.text)
-        if reply.status_code in PASSING:
-            reply.headers["x-should-retry"] = "true"  # OpenAI's client reads it
-        # However long one waits, these would be refused again.
         if limit in ("money", "rate"):
-            reply.headers["x-should-retry"] = "false"
+            # However long one waits, these would be refused again.
+            reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
         wait = re.fullmatch(r"([\d.]+) ?(m?)s", reply.headers.get("retry-after", ""))
         if wait:  # a time with its unit
             reply.headers["retry-after-ms" if wait[2] else "retry-after"] = wait[1]
@@ -236,9 +233,7 @@ class Client(httpx2.AsyncClient):
             )
         if isinstance(error, APITimeoutError):
             return self.failed(f"{words} (settings.timeout_s)", Outcome.TIMEOUT)
-        part = "request"
-        if isinstance(error, APIConnectionError):
-            part = "connection"
+        part = "connection" if isinstance(error, APIConnectionError) else "request"
         return self.failed(f"the {part} failed: {type(cause).__name__}: {words}")
 
     def _of_status(self, error: APIStatusError) -> EngineError | RequestFailed:

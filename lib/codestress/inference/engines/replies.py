@@ -17,7 +17,6 @@ from typing import Any
 from codestress.literals import parse_json
 from codestress.paths import PARAMS
 from codestress.types import (
-    CHARACTERS_PER_TOKEN,
     FinishReason,
     Outcome,
     Prompt,
@@ -56,7 +55,7 @@ OVERLOADED = (429, 503, 529)
 MAYBE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
 """HTTP statuses of refusals that may mean that the server speaks a dialect of the
 protocol."""
-PASSING = (408, 409, 425, 499)
+PASSING = (408, 409)
 """HTTP statuses below 500, apart from 429, of failures that may pass."""
 TOO_LARGE = 413
 """HTTP status with which servers say that a request is too large."""
@@ -288,12 +287,10 @@ def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
     """Return the limit that a request crosses, read from the HTTP `status` and the text
     of its refusal; empty if the refusal is not about a limit.
 
-    The limit is `load` or one of the table `SIGNS`. The limit is recognised by a sign,
-    or by a number in the text beside a smaller number that can be its limit.
-
-    The refusal may name both lengths, that of the refused `prompt` and that of the
-    answer. The answer's length then crosses the limit if it is named first or is the
-    longer; otherwise the prompt's length does.
+    The limit is `load` or one of the table `SIGNS`. Without a sign, the limit is
+    `excess` if the text has a number that can be the length of `prompt`, and `answer`
+    if it has the prompt's `max_tokens`, each beside a smaller number that can be its
+    limit.
     """
     words = words_of(refusal)[:LONGEST_WORDS]
     places = limits_in(words)
@@ -306,20 +303,13 @@ def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
         return "load"
     if status == TOO_LARGE and not places.keys() & {"other", "answer"}:
         return "prompt"
-    if prompt is None:
+    if first or prompt is None:
         return first
     asked, length = prompt.sampling.max_tokens, prompt.characters
-    place = places.get("prompt", LONGEST_WORDS)
-    if places.get("answer", 0) > place and asked <= length / CHARACTERS_PER_TOKEN:
-        del places["answer"]
-    is_suspicious = status in SUSPICIOUS
-    texts = [] if places else re.findall(r"\d[\d,]*", words)
-    numbers = set(map(_tokens_in, texts)) - {status}
+    numbers = set(map(_tokens_in, re.findall(r"\d[\d,]*", words))) - {status}
     if _has_beyond(numbers - {asked}, length / 6, length / 1.5 + asked):
-        return "prompt" if is_suspicious else "excess"
-    if is_suspicious and _has_beyond(numbers, asked, asked):
-        return "answer"
-    return next(iter(places), "")
+        return "excess"
+    return "answer" if _has_beyond(numbers, asked, asked) else ""
 
 
 def _has_beyond(numbers: set[int], fewest: float, most: float) -> bool:
