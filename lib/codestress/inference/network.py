@@ -14,7 +14,6 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -146,40 +145,29 @@ def connection(url: str) -> dict[str, Any]:
     # Without `verify` each client would read all certificates, also for http.
     none = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     options: dict[str, Any] = {"trust_env": False, "verify": none}
-    schemes = {urlsplit(url).scheme}
+    scheme = urlsplit(url).scheme
     if variable:
         try:
             proxy = httpx2.Proxy(value if "://" in value else f"http://{value}")
+            httpx2.HTTPTransport(proxy=proxy, verify=none)
             if not proxy.url.host:
                 raise ValueError
         except Exception:  # the library's words may hold a password
             raise EngineError(
-                f"{variable} names no proxy, such as http://HOST:PORT or socks5://HOST:PORT; correct it, or unset it"
+                f"{variable} names no usable proxy, such as http://HOST:PORT or socks5://HOST:PORT (which needs a "
+                "package: pip install socksio); correct it, or unset it"
             ) from None
         options["proxy"] = proxy
-        schemes.add(proxy.url.scheme)
-    if schemes & {"socks5", "socks5h"} and find_spec("socksio") is None:
-        raise EngineError(
-            f"{variable} names a SOCKS proxy, which needs a package: pip install socksio, or unset {variable}"
-        )
-    if "https" in schemes:
-        options["verify"] = _certificates()
+        scheme += proxy.url.scheme
+    if "https" in scheme:
+        try:
+            options["verify"] = httpx2.create_ssl_context()
+        except OSError as error:  # ssl.SSLError among them
+            file = os.environ.get("SSL_CERT_FILE", "")
+            raise EngineError(
+                f"SSL_CERT_FILE={file}: {error}; correct it, or unset it"
+            ) from None
     return options
-
-
-def _certificates() -> ssl.SSLContext:
-    import httpx2
-
-    file = os.environ.get("SSL_CERT_FILE", "")
-    folders = os.environ.get("SSL_CERT_DIR", "")
-    exists = any(map(os.path.isdir, folders.split(os.pathsep)))
-    try:
-        if folders and not exists and not file:
-            raise OSError("no such folder")
-        return httpx2.create_ssl_context()
-    except OSError as error:  # ssl.SSLError among them
-        setting = f"SSL_CERT_FILE={file}" if file else f"SSL_CERT_DIR={folders}"
-        raise EngineError(f"{setting}: {error}; correct it, or unset it") from None
 
 
 class Secret:
