@@ -78,10 +78,10 @@ def only_for_openai(url: str) -> Iterator[None]:
 
     OpenAI's client would send their values, and headers that they name, to any server.
     """
-    names = [name for name in os.environ if name.startswith("OPENAI_")]
-    if is_openai(url):
-        names = []
-    hidden = {name: os.environ.pop(name) for name in names}
+    hidden = {}
+    for name in () if is_openai(url) else tuple(os.environ):
+        if name.startswith("OPENAI_"):
+            hidden[name] = os.environ.pop(name)
     try:
         yield
     finally:
@@ -196,11 +196,9 @@ class Secret:
         the key is short."""
         return self._pattern.sub("[key]", text)
 
-    def quote(self, words: str | bytes) -> str:
+    def quote(self, words: str) -> str:
         """Return the server's text `words` on one line: printable, cut to
         `SHOWN_CHARACTERS`, and with the key replaced."""
-        if isinstance(words, bytes):
-            words = words.decode("utf-8", "replace")
         words = self.out_of_message(words)
         words = "".join(letter if letter.isprintable() else " " for letter in words)
         line = " ".join(words.split())

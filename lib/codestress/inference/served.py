@@ -175,7 +175,7 @@ def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         if status == 200:
             return _offers(parse_json(reply.content))
-    words = client.secret.quote(reply.content)[:100]
+    words = client.secret.quote(reply.text)[:100]
     raise NoList(f"{fault}, and no list of models: {words}; {REMEDIES['no list']}")
 
 

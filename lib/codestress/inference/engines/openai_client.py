@@ -163,7 +163,7 @@ class Client(httpx2.AsyncClient):
         now = time.monotonic()
         if not self._loading_until:
             self._loading_until = now + LOADING_S
-            words = self.secret.quote(reply.content)
+            words = self.secret.quote(reply.text)
             say(f"{self.who}: the server says {words!r}; waiting up to {LOADING_S:g} s")
         return now < self._loading_until
 

@@ -40,7 +40,6 @@ from .replies import (
     LACKS_ITS_END,
     MAYBE_DIALECT,
     OUTCOMES,
-    PASSING,
     REMEDIES,
     SUSPICIOUS,
     NoTextError,
@@ -164,7 +163,7 @@ class OpenAIEngine(Client, Engine):
         if limit == "answer" and status in SUSPICIOUS:
             remedy = REMEDIES["long answer"].format(prompt.sampling.max_tokens)
             return AnswerTooLong(f"{failure}\n{remedy}")
-        replied = failure.__cause__ or (0 < status < 500 and status not in PASSING)
+        replied = failure.__cause__ or 0 < status < 500
         if replied and not limit and not self._answered:
             return RequestFailed(f"{failure}\n{REMEDIES['another API']}")
         return failure
@@ -275,7 +274,7 @@ class OpenAIEngine(Client, Engine):
                 return self._read(reply, request, spoken)
             except ValueError as error:
                 fault = error
-        words = self.secret.quote(reply.content)
+        words = self.secret.quote(reply.text)
         message = f"the reply is not a chat completion ({fault}): {words or 'nothing'}"
         failure = self.failed(message)
         if LACKS_ITS_END.match(str(fault)):

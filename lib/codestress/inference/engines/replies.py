@@ -55,8 +55,6 @@ OVERLOADED = (429, 503, 529)
 MAYBE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
 """HTTP statuses of refusals that may mean that the server speaks a dialect of the
 protocol."""
-PASSING = (408, 409)
-"""HTTP statuses below 500, apart from 429, of failures that may pass."""
 TOO_LARGE = 413
 """HTTP status with which servers say that a request is too large."""
 SUSPICIOUS = (400, TOO_LARGE, 422)
