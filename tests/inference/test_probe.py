@@ -199,36 +199,21 @@ def test_a_name_without_a_row_or_with_another_s_is_told_before_anything_runs() -
     assert server.requests == []
 
 
-@pytest.mark.parametrize("prefill", ["continued", "ignored", "refused"])
-def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(
-    prefill: Any,
-) -> None:
-    posts = list[str]()
-
-    class Counting(OpenAIServer):
-        def reply(self, method: str, *request: Any) -> Reply:
-            posts.extend([method] * (method == "POST"))
-            return super().reply(method, *request)
-
-    def started() -> int:
+def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes() -> None:
+    def asks() -> int:
         """Number of requests that the start of a build sends."""
-        before = len(posts)
+        before = len(server.requests)
         assert probe.name_of(server.base_url, "", "", ask=True) == name
-        return len(posts) - before
+        return len(server.requests) - before
 
-    continued = prefill == "continued"
-    with Counting(lambda _: completion("1, 2, 3"), prefill=prefill) as server:
+    with OpenAIServer(lambda _: completion("1, 2, 3")) as server:
         name = served_at(server.base_url, "", "").name
-        first = started()
-        assert first >= 2  # how it counts a begun answer, and the answer
-        assert started() == started() == 0
+        assert [asks(), asks(), asks()] == [1, 0, 0]
         rows = probe.SERVED.read_text()
         entry = load_registry(probe.SERVED)[name]
-        assert entry.settings["prefill"] == ("vllm" if continued else "none")
         # A row of another revision knows nothing of this server.
         probe.SERVED.write_text(rows.replace("revision: at", "revision: formerly at"))
-        assert started() == (0 if continued else first - 1)
+        assert asks() == 0
         assert probe.SERVED.read_text() == rows
-        before = len(posts)
         checked(entry.model_copy(update={"revision": "another"}))
-        assert len(posts) - before == (first if continued else 1)
+        assert len(server.requests) == 2

@@ -5,9 +5,8 @@ The store keeps the response like any other, under a key with the row's revision
 """
 
 import re
-from contextlib import suppress
 
-from codestress.errors import EngineError, NoContinuationError, ParameterError
+from codestress.errors import EngineError, ParameterError
 from codestress.paths import STORE, shown
 from codestress.types import Message, Prompt, Sampling, Trial, Trials
 
@@ -81,30 +80,13 @@ def _place(entry: ModelEntry) -> object:
 
 
 def checked(entry: ModelEntry) -> ModelEntry:
-    """Try the model of the registry row `entry` with one short request, and return the
-    row, adapted to the server's dialect.
-
-    If the server does not continue a begun answer, return a copy with the setting
-    `prefill` "none", tried again. Raises `EngineError` if the model does not answer,
-    and `BudgetReached` at a limit.
-    """
-    settings = entry.settings
-    if settings.get("prefill", "none") != "none":
-        with suppress(NoContinuationError):
-            return _tried(entry, "One, two,")
-        settings = settings | {"prefill": "none"}
-        entry = entry.model_copy(update={"settings": settings})
-    return _tried(entry, "")
-
-
-def _tried(entry: ModelEntry, prefill: str) -> ModelEntry:
     """Return the registry row `entry`, adapted to the dialect in which its server
-    answers one short request. The request is sent unless the store has its response.
+    answers one short request with a system message. The request is sent unless the
+    store has its response.
 
-    The request has a system message and the begun answer `prefill`. Raises
-    `EngineError` if the request fails, and `BudgetReached` if a limit stops it.
+    Raises `EngineError` if the request fails, and `BudgetReached` if a limit stops it.
     """
-    prompt = Prompt(QUESTION, Sampling(max_tokens=16), prefill)
+    prompt = Prompt(QUESTION, Sampling(max_tokens=16))
     trials = Trials([Trial("probe", {})], lambda _: prompt, {})
     progress = Progress(1, "probe", silent=True)
     budget = Budget.from_environment()

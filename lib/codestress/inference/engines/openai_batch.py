@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field, TypeAdapter
 
-from codestress.errors import EngineError, NoContinuationError
+from codestress.errors import EngineError
 from codestress.literals import parse_json
 from codestress.paths import OUTPUTS, shown, write_whole
 from codestress.types import Request, Response
@@ -28,7 +28,7 @@ from .base import (
     Outcomes,
     RequestFailed,
 )
-from .replies import REMEDIES, outcome_of, response_of, value_at
+from .replies import outcome_of, response_of, value_at
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -143,10 +143,7 @@ class OpenAIBatch(BatchEngine):
 
     def _line(self, request: Request) -> bytes:
         if request.prompt.prefill:
-            raise NoContinuationError(
-                f"{self.entry.name}: batch mode cannot continue a begun answer, and the "
-                f"prompt begins one.\n{REMEDIES['begun answer']}"
-            )
+            raise self._engine.not_continued("batch mode begins a new one")
         line = {"custom_id": request.key, "method": "POST", "url": ENDPOINT}
         body = openai.request_body(request, self._settings)
         return json.dumps({**line, "body": body}).encode() + b"\n"

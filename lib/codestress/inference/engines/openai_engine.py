@@ -248,7 +248,7 @@ class OpenAIEngine(Client, Engine):
         """Return the names of the dialects whose signs `refusal` bears; none if the
         refusal is about something else."""
         status, words = refusal.status_code, words_of(refusal.response.text)
-        if status not in MAYBE_DIALECT or {"prompt", "other"} & limits_in(words).keys():
+        if status not in MAYBE_DIALECT or {"prompt", "other"} & {*limits_in(words)}:
             return []
         return [
             name
@@ -344,7 +344,12 @@ class OpenAIEngine(Client, Engine):
                 raise
             except Exception as error:  # it costs the feature, not the run
                 fault = f"the probe failed: {self.failure(error)}".rstrip(".")
-        raise NoContinuationError(
+        raise self.not_continued(fault)
+
+    def not_continued(self, fault: str) -> NoContinuationError:
+        """Return the error for a begun answer that the server does not continue because
+        of `fault`."""
+        return NoContinuationError(
             f"{self.who}: this endpoint cannot continue a begun answer, and the prompt "
             f"begins one: {fault}.\n{REMEDIES['begun answer']}"
         )

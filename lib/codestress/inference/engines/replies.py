@@ -256,25 +256,22 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     return patterns
 
 
-def limits_in(words: str) -> dict[str, int]:
-    """Return a dict from each limit that the words of a server name (table `SIGNS`) to
-    the index of the limit's first sign in `words`.
+def limits_in(words: str) -> list[str]:
+    """Return the limits that the words of a server name, in the order of the table
+    `SIGNS`.
 
     `rate` is included only if the request takes more tokens than the rate allows in
     all. Only the first `LONGEST_WORDS` characters are read.
     """
     words = words[:LONGEST_WORDS]
-    places = {}
-    for limit, pattern in _patterns().items():
-        if match := pattern.search(words):
-            places[limit] = match.start()
-    if places.pop("size", None) is None:
-        places.pop("answer", None)
-    for sizes in _patterns()["rate"].findall(words):
+    patterns = _patterns()
+    limits = [limit for limit in patterns if patterns[limit].search(words)]
+    for sizes in patterns["rate"].findall(words):
         largest, requested = map(_tokens_in, sizes)
         if not SMALLEST_CONTEXT <= largest < requested:
-            del places["rate"]
-    return places
+            limits.remove("rate")
+    left_out = ("size",) if "size" in limits else ("answer",)
+    return [limit for limit in limits if limit not in left_out]
 
 
 def _tokens_in(text: str) -> int:
@@ -291,15 +288,15 @@ def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
     limit.
     """
     words = words_of(refusal)[:LONGEST_WORDS]
-    places = limits_in(words)
-    if status not in (TOO_LARGE, *OVERLOADED):
-        places.pop("rate", None)
-    first = next(iter(places), "")
+    limits = limits_in(words)
+    if "rate" in limits and status not in (TOO_LARGE, *OVERLOADED):
+        limits.remove("rate")
+    first = limits[0] if limits else ""
     if first in ("money", "rate", "memory"):
         return first
     if status in OVERLOADED:
         return "load"
-    if status == TOO_LARGE and not places.keys() & {"other", "answer"}:
+    if status == TOO_LARGE and not {"other", "answer"} & {*limits}:
         return "prompt"
     if first or prompt is None:
         return first
