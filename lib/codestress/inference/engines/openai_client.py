@@ -104,10 +104,11 @@ class Client(httpx2.AsyncClient):
             reply = await self._loaded(request, options)
         if reply.is_success and request.url.path.endswith("completions"):
             reply.status_code = status_in(reply.content) or reply.status_code
-        text = reply.text if reply.is_error else ""
-        if limit_of(reply.status_code, text) in ("money", "rate"):
-            # However long one waits, these would be refused again.
-            reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
+        if reply.is_error:
+            limit = limit_of(reply.status_code, reply.text)
+            if limit in ("money", "rate"):
+                # However long one waits, these would be refused again.
+                reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
         wait = re.fullmatch(r"([\d.]+) ?(m?)s", reply.headers.get("retry-after", ""))
         if wait:  # a time with its unit
             reply.headers["retry-after-ms" if wait[2] else "retry-after"] = wait[1]
