@@ -115,7 +115,7 @@ def test_any_other_server_is_asked_by_the_proxy(
         ask(ELSEWHERE)
 
 
-@pytest.mark.parametrize("named", ["*", "x, 203.0.113.9"])
+@pytest.mark.parametrize("named", ["*", "127.0.0.0/8,203.0.113.0/24", "x, 203.0.113.9"])
 def test_what_no_proxy_names_is_asked_directly(
     monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:

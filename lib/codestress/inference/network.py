@@ -12,8 +12,9 @@ import os
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from ipaddress import ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -112,14 +113,28 @@ def proxy_of(url: str) -> tuple[str, str]:
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
-    if _is_local(parts.hostname or "") or proxy_bypass(parts.netloc):
-        return "", ""
+    host = parts.hostname or ""
     proxies = getproxies()
+    exempt = re.split(r"[\s,]+", proxies.get("no", ""))
+    if _is_local(host) or proxy_bypass(parts.netloc) or _is_exempt(host, exempt):
+        return "", ""
     for scheme in (parts.scheme, "all"):
         if value := proxies.get(scheme):
             name = f"{scheme}_proxy"
             return name if os.environ.get(name) else name.upper(), value
     return "", ""
+
+
+def _is_exempt(host: str, entries: Iterable[str]) -> bool:
+    """Return whether one of the `entries` of NO_PROXY is `*.` before the end of the
+    name `host`, or a range with the address `host`: urllib takes neither."""
+    if any(entry.startswith("*.") and host.endswith(entry[1:]) for entry in entries):
+        return True
+    for entry in entries:
+        with suppress(ValueError):
+            if ip_address(host) in ip_network(entry, strict=False):
+                return True
+    return False
 
 
 def through(url: str) -> str:
