@@ -112,8 +112,6 @@ def test_answers_run_as_the_kits_own_only_when_the_strict_rule_reads_them(
         "print('x') or f(4)",
         # Read as an argument list these are one expression; pasted behind `assert` they are two statements.
         "lambda exec: len\n(exec('raise SystemExit'))",
-        "4\n",
-        "4, 5",
     ):
         said = Response(f"[ANSWER] {acts} == 8 [/ANSWER]", "stop")
         with pytest.raises(SandboxError):

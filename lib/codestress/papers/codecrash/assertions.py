@@ -18,20 +18,18 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from codestress.literals import (
-    LONGEST_TEXT,
-    UNREADABLE,
     NotLiteral,
     literal_of,
     parse_literal,
     parse_program,
 )
-from codestress.mutate.perturbations.javascript_syntax import part, text_at
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Program, shared_executor
 from codestress.sandbox.runtimes import parser, text_of
 from codestress.scoring.forms import END_TAG, TAG, alone, tagged, without_thoughts
 from codestress.scoring.input_answers import (
     Arguments,
+    NotArguments,
     asserted,
     asserted_expression,
     parse_arguments,
@@ -85,8 +83,8 @@ def _strict(problem: Problem, task: Task, content: str) -> Score:
 
 def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
     """Return the left and right side of the assertion `content`, as texts of Python
-    expressions (a JavaScript call stays JavaScript). If the text is not a comparison by
-    `==` (or by `is` with None, True or False), both sides are the whole expression.
+    expressions. If the text is not a comparison by `==` (or by `is` with None, True or
+    False), both sides are the whole expression.
 
     Raises `SyntaxError` if the text is neither an expression nor an assertion. Raises
     `ValueError` if the left side is not a call of the function of `problem`, or the
@@ -94,7 +92,7 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
     """
     text = alone(content)
     if problem.language == "javascript":
-        return assertion_sides(text, problem.function)
+        text = ast.unparse(parse_program(as_python(text, problem.function)))
     node = asserted_expression(text)
 
     def written(node: ast.expr) -> str:
@@ -149,25 +147,13 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
         assertion = f"{problem.call} == {answer}"
     else:
         assertion = f"{answer} == {problem.output}"
-        if _only_calls(assertion, problem):
-            source = problem.source
+        with suppress(NotArguments):
+            # A call on literal values runs no code that the model wrote.
+            if isinstance(parse_arguments(answer, problem), Arguments):
+                source = problem.source
     program = Program(f"{problem.code}\nassert {assertion}", source=source)
     [execution] = shared_executor().run([program])
     return score_asserted(execution, answer)
-
-
-def _only_calls(assertion: str, problem: Problem) -> bool:
-    """Return whether the text `assertion` only compares a call of the problem's
-    function on literal values with a literal value; False if it does not parse. Such an
-    assertion runs no code that the model wrote."""
-    with suppress(*UNREADABLE):
-        match ast.parse(f"assert {assertion}").body:
-            case [ast.Assert(ast.Compare(ast.Call() as call, [_], [value]), None)]:
-                literal_of(value)
-                return isinstance(
-                    parse_arguments(ast.unparse(call), problem), Arguments
-                )
-    return False
 
 
 # --- JavaScript: parsed by tree-sitter, never evaluated ---
@@ -175,64 +161,48 @@ def _only_calls(assertion: str, problem: Problem) -> bool:
 ASSERT = re.compile(r"^\s*(?:console\.)?assert\b|\s+$")
 """Pattern of the parts of a JavaScript answer around the asserted expression: `assert`,
 `console.assert`, blanks at the end."""
-NESTED = (
+INNER = (
+    "program",
+    "expression_statement",
+    "parenthesized_expression",
+    "binary_expression",
+    "call_expression",
+    "arguments",
     "array",
     "object",
     "pair",
     "unary_expression",
     "update_expression",
-    "parenthesized_expression",
 )
-"""Types of syntax-tree nodes whose pieces, joined in order, form a literal."""
+"""Types of syntax-tree nodes whose pieces, joined in order, form an assertion about
+literals."""
 PIECES = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
-PIECES |= {sign: sign for sign in [*"[]{},:-()", "--"]}
+PIECES |= {"==": "==", "===": "=="} | {sign: sign for sign in [*"[]{}(),:-", "--"]}
 """Dict from the type of a syntax-tree node to Python's text for it."""
 
 
-def assertion_sides(text: str, function: str) -> tuple[str, str]:
-    """Return both sides of a JavaScript assertion `f(…) === VALUE`, as texts: the call,
-    and the value as a Python literal. If `text` is only a value, both sides are this
-    value.
+def as_python(text: str, function: str) -> str:
+    """Return the JavaScript assertion or value `text` as Python writes it, without its
+    comments; null and undefined become None.
 
-    Raises `SyntaxError` if the text is not an expression. Raises `ValueError` if the
-    left side is not a call of `function`, the right side is not a literal value, or the
-    text is too long.
+    Raises `SyntaxError` if the text is not an expression, and `ValueError` if it holds
+    anything but literals, comparisons and the name `function`.
     """
-    if len(text) > LONGEST_TEXT:
-        raise ValueError(
-            f"the answered assertion is longer than {LONGEST_TEXT:,} characters"
-        )
     written = f"({ASSERT.sub('', text).rstrip(';')}\n)".encode("utf-8", "replace")
     root = parser("javascript").parse(written).root_node
-    kinds = [child.type for child in root.named_children]
-    if root.has_error or kinds != ["expression_statement"]:
+    if root.has_error:
         raise SyntaxError("not an expression")
-    node = root.named_children[0].named_children[0]
-    while node.type == "parenthesized_expression":
-        node = next(child for child in node.named_children if child.type != "comment")
-    if text_at(node, "operator") in ("==", "==="):
-        left = part(node, "left")
-        right = part(node, "right")
-        if right is None or text_at(left, "function") != function:
-            raise ValueError(f"the left side is no call of {function}")
-        return text_of(left), python_value(right)
-    value = python_value(node)
-    return value, value
-
-
-def python_value(node: Node) -> str:
-    """Return the value of the JavaScript literal at the syntax-tree `node`, as Python
-    writes it; `None` for null and undefined. Raises `ValueError` for anything but a
-    literal, and if literals are nested too deeply."""
     texts = []
-    left = [node]
+    left = [root]
     while left:
         node = left.pop()
-        if node.type in NESTED:
+        if node.type in INNER:
             left += reversed(node.children)
+        elif node.type == "identifier" and text_of(node) == function:
+            texts.append(function)
         elif node.type != "comment":
             texts.append(python_text(node))
-    return repr(parse_literal("".join(texts)).value)
+    return "".join(texts)
 
 
 def python_text(node: Node) -> str:

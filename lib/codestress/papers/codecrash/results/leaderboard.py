@@ -127,22 +127,19 @@ def problem_counts() -> dict[str, int]:
 
 
 def average_losses(published: pd.DataFrame) -> pd.DataFrame:
-    """Return each model's average loss under each perturbation over both data sets, for
-    each reading: one interpretation of the paper's word "average". The paper prints no
-    formula (version 2 weighted the perturbations).
+    """Return each model's average loss under each perturbation over both data sets, in
+    % of vanilla; nan if a data set is missing. There is a column for each reading, an
+    interpretation of the paper's word "average": the paper prints no formula (version 2
+    weighted the perturbations).
 
-    Columns: label, mode, perturbation, reading (a key of `reading_weights`), lost (in %
-    of vanilla; nan if a data set is missing). `published` comes from
+    The rows are indexed by label, mode and perturbation. `published` comes from
     `published_differences`.
     """
     key = ["label", "mode", "perturbation"]
     lost = -published.pivot(index=key, columns="dataset", values="relative_pct")
-    readings = {}
-    for reading, weights in reading_weights().items():
-        # Input prediction has CRUXEval alone: the missing columns are nan.
-        readings[reading] = lost.reindex(columns=weights.index) @ weights
-    wide = pd.DataFrame(readings).reset_index()
-    return wide.melt(key, var_name="reading", value_name="lost")
+    weights = pd.DataFrame(reading_weights()).fillna(0)
+    # Input prediction has CRUXEval alone: the missing columns are nan.
+    return lost.reindex(columns=weights.index) @ weights
 
 
 def reading_weights() -> dict[str, pd.Series]:
@@ -164,16 +161,16 @@ def headlines(published: pd.DataFrame) -> pd.DataFrame:
     models and four perturbations. Columns: mode, reading (of "average", as in
     `average_losses`), degradation (in % of vanilla). `published` comes from
     `published_differences`."""
-    means = mean_losses(average_losses(published), ["mode", "reading"])
-    return means.rename("degradation").reset_index()
+    means = mean_losses(published, "mode").reset_index()
+    return means.melt("mode", var_name="reading", value_name="degradation")
 
 
-def mean_losses(losses: pd.DataFrame, by: list[str]) -> pd.Series:
-    """Return the mean loss (in % of vanilla) over the perturbations of `HEADLINE`, for
-    each combination of values in the columns `by`. `losses` comes from
-    `average_losses`."""
-    four = losses.query("perturbation in @HEADLINE")
-    return four.groupby(by, sort=False)["lost"].mean()
+def mean_losses(published: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Return the mean loss (in % of vanilla) over the perturbations of `HEADLINE`, with
+    a row for each value of `by` (label or mode) and a column for each reading.
+    `published` comes from `published_differences`."""
+    losses = average_losses(published)
+    return losses.query("perturbation in @HEADLINE").groupby(by).mean()
 
 
 def compared_tables(

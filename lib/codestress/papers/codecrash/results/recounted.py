@@ -51,7 +51,7 @@ def recounted() -> pd.DataFrame:
     key = ["mode", "dataset", "perturbation"]
     lost = -outputs.pivot(index="label", columns=key, values="relative_pct")
     vanilla = outputs.groupby(["mode", "label", "dataset"])["vanilla_pct"].first()
-    rows = list(_averages(average_losses(outputs)))
+    rows = list(_averages(outputs))
     rows += _datasets(lost["direct"])
     rows += _step_by_step(lost["cot"], vanilla)
     rows += _thinking(lost["cot"])
@@ -68,16 +68,13 @@ def by_size() -> pd.DataFrame:
     Columns: less, more (labels of the models; `more` is the robust one), reading, value
     (loss of `less` minus loss of `more`, both in % of vanilla).
     """
-    losses = average_losses(published_differences())
-    direct = losses.query("mode == 'direct'")
-    means = mean_losses(direct, ["label", "reading"])
-    pairs = published_cells("codecrash/scaling", "more")
-    rows = []
-    for pair in pairs.itertuples():
-        lost = means[pair.value] - means[pair.more]
-        for reading, value in lost.items():
-            rows.append((pair.value, pair.more, reading, value))
-    return pd.DataFrame(rows, columns=["less", "more", "reading", "value"])
+    direct = published_differences().query("mode == 'direct'")
+    means = mean_losses(direct, "label")
+    table = published_cells("codecrash/scaling", "more")
+    table = table.rename(columns={"value": "less"})
+    for reading, lost in means.items():
+        table[reading] = table["less"].map(lost) - table["more"].map(lost)
+    return table.melt(["less", "more"], var_name="reading")
 
 
 def averages() -> pd.DataFrame:
@@ -123,20 +120,20 @@ def _above_others(values: pd.Series, labels: list[str]) -> float:
     return float(values[labels].mean() - rest.mean())
 
 
-def _averages(losses: pd.DataFrame) -> Iterator[Number]:
+def _averages(outputs: pd.DataFrame) -> Iterator[Number]:
     """Yield the numbers about averages over both data sets as (name, reading, value),
-    for each reading of "average". `losses` is the result of `average_losses`."""
-    means = losses.groupby(["reading", "mode", "perturbation"])["lost"].mean()
-    models = mean_losses(losses, ["reading", "mode", "label"])
-    for reading in losses["reading"].unique():
-        direct = means[reading]["direct"]
-        cot = means[reading]["cot"]
+    for each reading of "average". `outputs` are the published differences."""
+    losses = average_losses(outputs).groupby(["mode", "perturbation"]).mean()
+    models = {
+        mode: mean_losses(part, "label") for mode, part in outputs.groupby("mode")
+    }
+    for reading, lost in losses.items():
+        cot, direct = lost["cot"], lost["direct"]
         yield "PSC-ALL ahead", reading, _ahead(direct, HEADLINE, "PSC-ALL")
         yield "PSC-ALL ahead of its parts", reading, _ahead(direct, SINGLE, "PSC-ALL")
         saved = 100 * (1 - cot / direct)
         yield "MHC ahead in what is saved", reading, _ahead(saved, HEADLINE, "MHC")
-        own = models[reading]
-        saved = 100 * (1 - own["cot"] / own["direct"])
+        saved = 100 * (1 - models["cot"][reading] / models["direct"][reading])
         yield "saved by capable models", reading, _above_others(saved, CAPABLE)
 
 
