@@ -11,7 +11,7 @@ import math
 
 import pandas as pd
 
-from codestress.fitting.influence import Moved, share, total
+from codestress.fitting.influence import mean, share
 from codestress.fitting.significance import mean_difference, open_ranks, with_holm
 from codestress.report.published import (
     published_cells,
@@ -233,36 +233,25 @@ def own_headlines(
     counts = problem_counts()
     asked = answers.query("model in @published.model and dataset in @counts")
     pairs = paired_scores(as_the_paper_asked(asked), rule)
-    pairs = pairs.query("perturbation in @HEADLINE and dataset != @MERGE")
+    pairs = pairs.query("perturbation in @HEADLINE")
     pairs["question"] = pairs["dataset"] + "/" + pairs["question"]
-    models = published["model"].nunique()
+    condition = ["model", "dataset", "perturbation"]
+    needed = published["model"].nunique() * len([*counts, MERGE]) * len(HEADLINE)
     rows = []
     for mode, part in pairs.groupby("mode"):
-        conditions = part.groupby(["model", "dataset", "perturbation"]).ngroups
-        if conditions < models * len(counts) * len(HEADLINE):
+        if part.groupby(condition).ngroups < needed:
             continue
         for reading, weights in reading_weights().items():
+            own = part.query("dataset in @weights.index")
+            kept = []
+            for (_, dataset, _), cell in own.set_index("question").groupby(condition):
+                score = share(cell["score"], cell["score_before"])
+                kept.append(score * weights[dataset])
             row = {"mode": mode, "reading": reading}
-            lost = 100 - _mean_kept(part, weights)
-            rows.append(row | estimate_row(lost, part, confidence))
+            lost = 100 - mean(kept) * (100 * len(weights))
+            rows.append(row | estimate_row(lost, own, confidence))
     table = pd.DataFrame(rows, columns=["mode", "reading", *NUMBERS])
     return table.rename(columns={"value": "degradation"})
-
-
-def _mean_kept(pairs: pd.DataFrame, weights: pd.Series) -> Moved:
-    """Return the mean share of the vanilla score, in %, that models keep under
-    perturbations. The mean is over all models and perturbations in `pairs`; data sets
-    are weighted with `weights`, an entry of `reading_weights`."""
-    kept = []
-    scores = pairs.set_index("question")
-    for _, own in scores.groupby(["model", "perturbation"]):
-        for dataset, weight in weights.items():
-            cell = own
-            if dataset != MERGE:
-                cell = own.query("dataset == @dataset")
-            part = share(cell["score"], cell["score_before"])
-            kept.append(part * weight)
-    return total(kept) * (len(weights) * 100 / len(kept))
 
 
 LIKE = {"generated": "cruxeval", "contest": "livecodebench"}
