@@ -15,12 +15,8 @@ from codestress.literals import parse_literal
 from codestress.mutate.perturbations.inputs import other_value
 from codestress.papers.codecrash import programs
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.material import translated, written_hints
-from codestress.papers.codecrash.writing import (
-    Written,
-    with_other_rows,
-    write_material,
-)
+from codestress.papers.codecrash.material import Row, translated, written_hints
+from codestress.papers.codecrash.writing import with_other_rows, write_material
 from codestress.types import Task
 from conftest import codestress
 from openai_server import OpenAIServer, Received, Reply, completion
@@ -28,7 +24,7 @@ from told import names, refused
 
 Answer = Callable[[int, int], str]
 """The text about a problem, by its number and how often it was asked about before."""
-Write = Callable[[str, int, Task | None, Answer], Written]
+Write = Callable[[str, int, Task | None, Answer], list[Row]]
 
 
 def lines(*rows: dict[str, object]) -> str:
@@ -46,7 +42,9 @@ def write(
 ) -> Write:
     """Has the registry's llama-3.1-8b, a real server, write about the first problems of a source."""
 
-    def written(source: str, count: int, task: Task | None, answer: Answer) -> Written:
+    def written(
+        source: str, count: int, task: Task | None, answer: Answer
+    ) -> list[Row]:
         checked, _ = programs.checked_problems(source, "python", count, "", 0)
         codes = [one.problem.code for one in checked]
 
@@ -81,11 +79,11 @@ def test_only_translations_that_mean_the_same_are_kept(
     assert len(asked) == 5 + 2 + 1
     python = contest_problems()[:5]
     wanted = [problem.id for problem in python if problem is not python[1]]
-    assert [row["id"] for row in made.rows] == wanted
-    assert made.counts["accepted"] == 4
-    assert made.counts.total() == 5
+    rows = [row for row in made if "reason" not in row]
+    assert [row["id"] for row in rows] == wanted
+    assert len(made) == 5
     path = tmp_path / "t.jsonl"
-    path.write_text(lines(*made.rows))
+    path.write_text(lines(*rows))
     found = translated(python, str(path), "contest")
     assert [problem.id for problem in found] == wanted
     assert {problem.language for problem in found} == {"javascript"}
@@ -108,22 +106,22 @@ def test_only_wrong_hints_are_kept_and_asked_with(write: Write, tmp_path: Path) 
         return f"[ANSWER] {problem.call} == {value} [/ANSWER]"
 
     made = write("generated", 6, "output", answer)
-    assert [row["id"] for row in made.rows] == order[1:]
-    [rejected] = made.rejected
+    rejected, *accepted = made
+    assert [row["id"] for row in made] == order
+    assert not any("reason" in row for row in accepted)
     reason = rejected["reason"]
     told = {"id": order[0], "task": "output", "reason": reason, "answer": answer(0, 0)}
     assert rejected == told
-    assert made.counts == {"accepted": 5, reason: 1}
     assert reason
     # Rows of the other task stay; the rejected one is no hint any more.
     path = tmp_path / "h.jsonl"
     other = {"id": order[1], "task": "input", "value": "1"}
     path.write_text(lines(other, {"id": order[0], "task": "output", "value": "1"}))
-    path.write_text(with_other_rows(made, made.rows, path, "generated"))
-    rows = [row | {"dataset": "generated"} for row in made.rows]
+    path.write_text(with_other_rows(accepted, made, path, "generated"))
+    rows = [row | {"dataset": "generated"} for row in accepted]
     assert path.read_text() == lines(other, *rows)
     # Another data set's problems may have the same ids.
-    both = with_other_rows(made, [], path, "cruxeval")
+    both = with_other_rows([], made, path, "cruxeval")
     assert both == path.read_text()
     trials = trials_of(
         problems=["generated"],
@@ -131,7 +129,7 @@ def test_only_wrong_hints_are_kept_and_asked_with(write: Write, tmp_path: Path) 
         hints=str(path),
         samples_direct=1,
     )
-    values = {row["id"]: row["value"] for row in made.rows}
+    values = {row["id"]: row["value"] for row in accepted}
     hinted = set()
     for number, trial in enumerate(trials.items):
         if trial.factors["perturbation"] == "MHC":
@@ -171,9 +169,9 @@ def test_written_inputs_are_run(write: Write, asked: list[Received]) -> None:
 
     made = write("generated", 6, "input", answer)
     assert len(asked) == 6 + 3  # of the right input and of what is no call
-    assert [row["id"] for row in made.rows] == [one.problem.id for one in checked]
+    assert [row["id"] for row in made] == [one.problem.id for one in checked]
     values = ["None", "None", "None", "", "None", "None"]
-    assert [row["value"] for row in made.rows] == values
+    assert [row["value"] for row in made] == values
 
 
 @pytest.mark.isolation

@@ -2,6 +2,7 @@
 densities of messages, statuses of perturbations, and the published Pass@1."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,27 +63,21 @@ def difference_dots(
     each other. A condition with a defence (a request to ignore comments, or a clean-up)
     is a row below the same condition without the defence.
     """
-    figure, axes = _dots(points, published.assign(slot=0), xlabel)
     style: Any = {"color": PUBLISHED, "zorder": 1}
-    for ax, theirs in axes.items():
+
+    def draw(ax: Axes, theirs: pd.DataFrame) -> None:
+        """Draw the published rows `theirs` of the panel `ax`, and vanilla's line."""
         ax.axvline(0, color="black", linewidth=0.8, zorder=1)
-        if len(theirs):
-            ax.plot(
-                "value",
-                "y",
-                "o",
-                data=theirs,
-                alpha=0.3,
-                markersize=2.5,
-                label=name,
-                **style,
-            )
-            means = theirs.groupby("y", as_index=False)["value"].mean()
-            bars = means["value"], means["y"]
-            ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
-            mark(ax, means, *bars, published=True)
-    legend_above(figure, *axes)
-    return figure
+        if theirs.empty:
+            return
+        place = theirs["value"], theirs["y"]
+        ax.plot(*place, "o", alpha=0.3, markersize=2.5, label=name, **style)
+        means = theirs.groupby("y", as_index=False)["value"].mean()
+        bars = means["value"], means["y"]
+        ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
+        mark(ax, means, *bars, published=True)
+
+    return _dots(points, published.assign(slot=0), xlabel, draw)
 
 
 def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
@@ -92,11 +87,8 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     `points` has the columns model, panel, condition, value, low, high, and optionally
     hollow (a second value, drawn as a hollow dot).
     """
-    figure, axes = _dots(points, points[:0].assign(beside="", slot=0), xlabel)
-    for ax in axes:
-        ax.set_xlim(-3, 103)
-    legend_above(figure, *axes)
-    return figure
+    published = points[:0].assign(beside="", slot=0)
+    return _dots(points, published, xlabel, lambda ax, _: ax.set_xlim(-3, 103))
 
 
 def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
@@ -110,35 +102,37 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     """
     slots, _ = pd.factorize(published["model"])
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
-    figure, axes = _dots(points, published.assign(slot=slots), xlabel)
     style: Any = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3, "zorder": 1}
-    for ax, theirs in axes.items():
+
+    def draw(ax: Axes, theirs: pd.DataFrame) -> None:
+        """Draw the published rows `theirs` of the panel `ax`, and set its scale."""
         ax.set_xscale("log")
         # Plain numbers, because exponents of ten would be smaller than any other text.
         minor = LogFormatter()
         ax.xaxis.set(major_formatter="{x:,.0f}", minor_formatter=minor)
         for (slot, model), part in theirs.groupby(["slot", "model"]):
-            average = part["value"]
-            most = part["hollow"]
-            y = part["y"]
+            average, most, y = part["value"], part["hollow"], part["y"]
             marker = MARKERS[slot % len(MARKERS)]
             ax.plot(average, y, marker, label=f"{model}, published", **style)
             mark(ax, part, average, y, published=True)
             ax.plot(most, y, marker, mfc="none", **style)
             ax.hlines(y, average, most, PUBLISHED, lw=0.5, alpha=0.5, zorder=1)
-    legend_above(figure, *axes)
-    return figure
+
+    return _dots(points, published.assign(slot=slots), xlabel, draw)
 
 
 def _dots(
-    points: pd.DataFrame, published: pd.DataFrame, xlabel: str
-) -> tuple[Figure, dict[Axes, pd.DataFrame]]:
+    points: pd.DataFrame,
+    published: pd.DataFrame,
+    xlabel: str,
+    draw: Callable[[Axes, pd.DataFrame], object],
+) -> Figure:
     """Draw each model's dots in the panels of `points`, a row for each condition: at the value, with the interval. If
-    `points` has the column `hollow`, hollow dots, joined to the filled ones, show it.
+    `points` has the column `hollow`, hollow dots, joined to the filled ones, show it. Return the figure.
 
-    Return the figure, and a dict from each panel to the rows of `published` that belong there. The added column `y`
-    of these rows holds their heights: rows with `slot` 0 above the models' dots, rows with slot 1 next, and so on.
-    Panels whose titles agree after the first comma stand side by side.
+    `draw` is called for each panel with the rows of `published` that belong there. The added column `y` of these rows
+    holds their heights: rows with `slot` 0 above the models' dots, rows with slot 1 next, and so on. Panels whose
+    titles agree after the first comma stand side by side.
     """
     titles = _together(points["panel"], 2)
     rows = _together(points["condition"], 0)
@@ -152,14 +146,13 @@ def _dots(
         part["y"] = list(map(rows.index, part["condition"])) + slots[part["slot"]]
     columns = points["panel"].str.partition(", ")[0].nunique()
     across = columns if columns <= 3 else 2
-    down = math.ceil(len(titles) / across)
     height = (0.14 + 0.075 * series) * len(rows) + 0.55
-    height = min(0.7 + 0.05 * series + height * down, TALLEST_DRAWN)
+    height *= math.ceil(len(titles) / across)
+    height = min(0.7 + 0.05 * series + height, TALLEST_DRAWN)
     figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey="row")
     figure.supxlabel(xlabel, fontsize=8)
     beside = dict(zip(theirs["panel"], theirs["beside"], strict=True))
     above = [""] * across + titles
-    shown = {}
     for ax, title, upper in zip(axes, titles, above, strict=False):
         name = beside.get(title, "")
         _name_panel(ax, title, name if beside.get(upper) != name else "")
@@ -167,8 +160,9 @@ def _dots(
         for model, look in looks(labels).items():
             _model_dots(ax, model, own.query("model == @model"), look)
         name_rows(ax, row_names(rows), 0.45, length=None)
-        shown[ax] = theirs.query("panel == @title")
-    return figure, shown
+        draw(ax, theirs.query("panel == @title"))
+    legend_above(figure, *axes)
+    return figure
 
 
 def _model_dots(ax: Axes, model: str, part: pd.DataFrame, look: Look) -> None:

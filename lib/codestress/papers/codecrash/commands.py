@@ -2,6 +2,7 @@
 write`, which has a model write material for CodeCrash."""
 
 import json
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -68,14 +69,16 @@ def write(
     given = {"artefact": "", "models": [model], "problems": [problems]}
     check(Perturbed, given, "--problems")
     usable, faults = checked_problems(problems, "python", n_problems, "", seed)
-    written = writing.write_material(
-        usable, model, task if what == "hints" else None, seed=seed
-    )
+    task_of = task if what == "hints" else None
+    rows = writing.write_material(usable, model, task_of, seed=seed)
+    rejected = [row for row in rows if "reason" in row]
+    accepted = [row for row in rows if "reason" not in row]
     beside = output.with_name(f"{output.stem}.rejected.jsonl")
-    for path, rows in {output: written.rows, beside: written.rejected}.items():
-        text = writing.with_other_rows(written, rows, path, problems)
+    for path, part in {output: accepted, beside: rejected}.items():
+        text = writing.with_other_rows(part, rows, path, problems)
         write_whole(path, text)
-    kinds = ", ".join(f"{count} {kind}" for kind, count in written.counts.most_common())
+    counts = Counter(row.get("reason", "accepted") for row in rows)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
     click.echo(
         f"{shown(output.resolve())}: {len(usable)} problems, {len(faults)} others cannot be used: {kinds}; "
         f"rejected ones: {shown(beside.resolve())}"

@@ -7,12 +7,10 @@ others can inspect the file.
 
 import ast
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
@@ -48,21 +46,6 @@ LONGEST = 4000
 """Largest number of tokens of a response (`max_tokens` of its request)."""
 
 
-class Written(NamedTuple):
-    """Checked material that a model wrote. `rows` are the accepted rows, ready to be
-    written to the file of material; `rejected` are the remaining rows, each with a
-    `reason`."""
-
-    rows: list[Row]
-    rejected: list[Row]
-
-    @property
-    def counts(self) -> Counter[str]:
-        """Counter of the rows by outcome: `accepted`, or the reason for a rejection."""
-        rows = self.rows + self.rejected
-        return Counter(row.get("reason", "accepted") for row in rows)
-
-
 class Rejected(Exception):
     """Raised, with the reason, if a response holds no usable material."""
 
@@ -74,9 +57,9 @@ def write_material(
     *,
     seed: int,
     store: Path = STORE,
-) -> Written:
-    """Return the material about `problems` that `model` wrote, as `Written`. Accepted rows have id, model and value
-    or code; rejected rows have id, reason, answer.
+) -> list[Row]:
+    """Return the material about `problems` that `model` wrote, a row for each problem. Accepted rows have id, model
+    and value or code; rejected rows have id, reason, answer.
 
     With a `task`, which is then named in all rows, the material is wrong values for MHC, the misleading hint
     (appendix B.3). For `output`, a value is accepted if it is a wrong output of the true output's type. For `input`,
@@ -103,27 +86,25 @@ def write_material(
                 except Rejected as why:
                     rows[name] |= {"reason": str(why), "answer": text}
         left = [name for name in by_id if "reason" in rows[name]]
-    accepted = [rows[name] for name in by_id if name not in left]
-    return Written(accepted, [rows[name] for name in left])
+    return [rows[name] for name in by_id]
 
 
 def with_other_rows(
-    written: Written, rows: Sequence[Row], path: Path, source: str
+    rows: Sequence[Row], written: Sequence[Row], path: Path, source: str
 ) -> str:
     """Return the new text of the JSON Lines file at `path`; nothing is written. It has
     the old rows, then `rows`. An old row is left out if its data set is `source` and
     its problem and task are in `written`. Raises `DataError` if a line of the old file
     is not an object with an id."""
-    asked = {(row["id"], row.get("task")) for row in written.rows + written.rejected}
+    asked = {(row["id"], row.get("task")) for row in written}
     kept = []
     if path.is_file():
         for _, row in read_rows(path, "id"):
             other = row.get("dataset", source) != source
             if other or (row["id"], row.get("task")) not in asked:
                 kept.append(row)
-    for row in rows:
-        # CRUXEval and LiveCodeBench both have a sample_0.
-        kept.append(row | {"dataset": source})
+    # CRUXEval and LiveCodeBench both have a sample_0.
+    kept += [row | {"dataset": source} for row in rows]
     lines = [json.dumps(row, ensure_ascii=False) for row in kept]
     return "".join(f"{line}\n" for line in lines)
 

@@ -111,13 +111,13 @@ def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
     model, mode and perturbation, after the other rows of this model and mode. A `MERGE`
     value is the mean over data sets, weighted with their numbers of problems."""
     counts = pd.Series(problem_counts())
-    parts = []
-    for _, part in cells.groupby(["label", "mode"], sort=False):
-        weighted = part["value"] * part["dataset"].map(counts / counts.sum())
-        sums = weighted.groupby(part["perturbation"], sort=False).sum()
-        first = part.drop_duplicates("perturbation")
-        parts += [part, first.assign(dataset=MERGE, value=sums.to_numpy())]
-    return pd.concat(parts, ignore_index=True)
+    weights = cells["dataset"].map(counts / counts.sum())
+    key = ["label", "mode", "dataset", "perturbation"]
+    merged = cells.assign(value=cells["value"] * weights, dataset=MERGE)
+    merged = merged.groupby(key, sort=False, as_index=False).sum()
+    both = pd.concat([cells, merged], ignore_index=True)
+    place = both.groupby(key[:2], sort=False).ngroup()
+    return both.loc[place.sort_values(kind="stable").index]
 
 
 def problem_counts() -> dict[str, int]:

@@ -85,25 +85,24 @@ def averages() -> pd.DataFrame:
     published (as printed), value (recomputed). The two numbers are in percentage points
     for Tables 13 and 16, and in % of vanilla for Table 5.
     """
-    axes = ("perturbation", "dataset")
-    outputs = published_cells("codecrash/averages_direct_points", *axes)
-    outputs = outputs.assign(mode="direct", table="Tables 13 and 16")
-    numbers = published_numbers("codecrash/input")
-    names = [name.split() for name in numbers["columns"][2:]]
-    inputs = pd.DataFrame(names, columns=["perturbation", "mode"])
-    inputs = inputs.assign(
-        value=numbers["averages"], dataset="cruxeval", table="Table 5"
+    rows = published_cells(
+        "codecrash/averages_direct_points", "perturbation", "dataset"
     )
+    rows = rows.assign(mode="direct", table="Tables 13 and 16")
+    numbers = published_numbers("codecrash/input")
+    for name, value in zip(numbers["columns"][2:], numbers["averages"], strict=True):
+        perturbation, mode = name.split()
+        rows.loc[len(rows)] = [perturbation, "cruxeval", value, mode, "Table 5"]
     key = ["mode", "dataset", "perturbation"]
-    asked = (outputs, "output", "points"), (inputs, "input", "relative_pct")
-    parts = []
-    for part, task, unit in asked:
-        means = published_differences(task).groupby(key)[unit].mean()
-        parts.append(part.join(means.rename("mean"), on=key))
-    rows = pd.concat(parts, ignore_index=True)
+    means = {
+        "Tables 13 and 16": published_differences().groupby(key)["points"].mean(),
+        "Table 5": published_differences("input").groupby(key)["relative_pct"].mean(),
+    }
+    together = pd.concat(means, names=["table"])
+    rows = rows.rename(columns={"value": "published"})
     rows["dataset_name"] = rows["dataset"].map(NAMES)
     rows["mode_name"] = rows["mode"].map(MODES)
-    return rows.rename(columns={"value": "published", "mean": "value"})
+    return rows.join(together.rename("value"), on=["table", *key])
 
 
 def _ahead(values: pd.Series, others: list[str], first: str) -> float:
