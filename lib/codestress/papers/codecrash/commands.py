@@ -54,8 +54,8 @@ def write(
     """Have a model write hints or translations for CodeCrash, check them by running
     them, and give a reason for each rejection.
 
-    Other rows of the file (JSON Lines) stay. Rejected rows are written to a second file
-    beside it, each with its reason. To use the file, name it in the parameter hints or
+    Other rows of the file (JSON Lines) stay. Rejected rows are written too, each with
+    its reason, and are not used. To use the file, name it in the parameter hints or
     translations. Answers are stored: if you give the same command again, it asks only
     for what is missing.
     """
@@ -71,17 +71,11 @@ def write(
     usable, faults = checked_problems(problems, "python", n_problems, "", seed)
     task_of = task if what == "hints" else None
     rows = writing.write_material(usable, model, task_of, seed=seed)
-    rejected = [row for row in rows if "reason" in row]
-    accepted = [row for row in rows if "reason" not in row]
-    beside = output.with_name(f"{output.stem}.rejected.jsonl")
-    for path, part in {output: accepted, beside: rejected}.items():
-        text = writing.with_other_rows(part, rows, path, problems)
-        write_whole(path, text)
+    write_whole(output, writing.with_other_rows(rows, output, problems))
     counts = Counter(row.get("reason", "accepted") for row in rows)
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
     click.echo(
-        f"{shown(output.resolve())}: {len(usable)} problems, {len(faults)} others cannot be used: {kinds}; "
-        f"rejected ones: {shown(beside.resolve())}"
+        f"{shown(output.resolve())}: {len(usable)} problems, {len(faults)} others cannot be used: {kinds}"
     )
 
 

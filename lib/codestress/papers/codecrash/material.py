@@ -21,12 +21,14 @@ Row = dict[str, str]
 
 def read_rows(path: Path, *fields: str) -> Iterator[tuple[int, Row]]:
     """Yield each row of the JSON Lines file `path` with its line number, as a dict in
-    which all `fields` are strings. Raises `DataError`, with the number of the first line
-    that is not such an object, or if the file cannot be read."""
+    which all `fields` are strings (`id` alone if the row has a `reason`, because it was
+    rejected). Raises `DataError`, with the number of the first line that is not such an
+    object, or if the file cannot be read."""
     for number, line in numbered_lines(path):
         try:
             row = parse_row(line)
-            if not all(isinstance(row.get(field), str) for field in fields):
+            needed = ["id"] if "reason" in row else fields
+            if not all(isinstance(row.get(field), str) for field in needed):
                 raise ValueError
         except ValueError:
             raise DataError(
@@ -37,12 +39,13 @@ def read_rows(path: Path, *fields: str) -> Iterator[tuple[int, Row]]:
 
 def _by_id(path: Path, field: str, source: str, task: str = "") -> Row:
     """Return the texts in `field` of the rows of `path` about a `source` and `task`, by problem id;
-    rows that name no data set are about any. Raises `DataError` for a second row with an id."""
+    rows that name no data set are about any, and rejected rows are left out. Raises `DataError` for a second row with an id."""
     texts: Row = {}
     fields = ["id", "task", field] if task else ["id", field]
     for number, row in read_rows(path, *fields):
         name = row["id"]
-        if row.get("dataset", source) != source or (task and row["task"] != task):
+        other = row.get("dataset", source) != source
+        if other or "reason" in row or (task and row["task"] != task):
             continue
         if name in texts:
             place = f"{shown(path)}, line {number}"

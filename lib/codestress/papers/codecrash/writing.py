@@ -89,14 +89,12 @@ def write_material(
     return [rows[name] for name in by_id]
 
 
-def with_other_rows(
-    rows: Sequence[Row], written: Sequence[Row], path: Path, source: str
-) -> str:
+def with_other_rows(rows: Sequence[Row], path: Path, source: str) -> str:
     """Return the new text of the JSON Lines file at `path`; nothing is written. It has
-    the old rows, then `rows`. An old row is left out if its data set is `source` and
-    its problem and task are in `written`. Raises `DataError` if a line of the old file
-    is not an object with an id."""
-    asked = {(row["id"], row.get("task")) for row in written}
+    the old rows, then `rows`, the result of `write_material`. An old row is left out if
+    its data set is `source` and its problem and task are in `rows`. Raises `DataError`
+    if a line of the old file is not an object with an id."""
+    asked = {(row["id"], row.get("task")) for row in rows}
     kept = []
     if path.is_file():
         for _, row in read_rows(path, "id"):
