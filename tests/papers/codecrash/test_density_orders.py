@@ -16,7 +16,9 @@ def condition(
 ) -> pd.DataFrame:
     """100 problems, the first of which are right."""
     values = [number < right for number in range(100)]
-    return answers_to(perturbation, values, tokens=tokens + np.arange(100) % 3, **other)
+    return answers_to(
+        perturbation, values, completion_tokens=tokens + np.arange(100) % 3, **other
+    )
 
 
 def test_tokens_and_sizes_at_the_largest_density() -> None:

@@ -39,7 +39,8 @@ def read_rows(path: Path, *fields: str) -> Iterator[tuple[int, Row]]:
 
 def _by_id(path: Path, field: str, source: str, task: str = "") -> Row:
     """Return the texts in `field` of the rows of `path` about a `source` and `task`, by problem id;
-    rows that name no data set are about any, and rejected rows are left out. Raises `DataError` for a second row with an id."""
+    rows that name no data set are about any, and rejected rows are left out. Raises
+    `DataError` for a second row with an id."""
     texts: Row = {}
     fields = ["id", "task", field] if task else ["id", field]
     for number, row in read_rows(path, *fields):

@@ -60,17 +60,6 @@ def paired_scores(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     return others.merge(before, on=PAIRED, suffixes=("", "_before"))
 
 
-def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Return the differences to plain vanilla (unperturbed programs, no defence), a row
-    for each other condition in `answers`. Each difference is between scores of the same
-    problems.
-
-    The columns are those of `paired_differences`. `rule` is the scoring rule. Raises
-    `ParameterError` if no answers can be paired.
-    """
-    return paired_differences(required_pairs(answers, rule), confidence)
-
-
 def required_pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Return the result of `paired_scores`. Raises `ParameterError` if it has no row."""
     pairs = paired_scores(answers, rule)
@@ -82,10 +71,11 @@ def required_pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     return pairs
 
 
-def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Return the differences to plain vanilla, a row for each condition of `pairs`, the
-    result of `paired_scores`. Intervals at `confidence` are over questions (clusters of
-    problems), paired.
+def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+    """Return the differences to plain vanilla (unperturbed programs, no defence), a row
+    for each other condition in `answers`. Each difference is between scores of the same
+    problems. `rule` is the scoring rule. Intervals at `confidence` are over questions
+    (clusters of problems), paired. Raises `ParameterError` if no answers can be paired.
 
     Columns: `CELL` (the condition); problems, questions, independent (numbers of
     problems, of clusters, and of independent answers by `effective_number`);
@@ -96,7 +86,7 @@ def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
     and lose nothing).
     """
     rows = []
-    for row, part in cells(pairs):
+    for row, part in cells(required_pairs(answers, rule)):
         before = part["score_before"]
         after = part["score"]
         row["problems"] = len(part)
@@ -148,11 +138,11 @@ def condition_means(
     tokens, `rule` is the scoring rule.
 
     Columns: `CELL` (the condition); n (answers), problems, questions, independent (see
-    `paired_differences`); pass_at_1_pct (0 to 100); average_tokens with its interval
+    `differences`); pass_at_1_pct (0 to 100); average_tokens with its interval
     tokens_low, tokens_high (at `confidence`, over questions); most_tokens (nan if no
     number is known); the differences to plain vanilla in `POINTS` and `RELATIVE`.
     Differences are 0 for plain vanilla itself, and nan if no problem was asked in both
-    conditions.
+    conditions. Raises `ParameterError` if no answers can be paired.
     """
     rows = []
     for row, part in cells(answers):
@@ -169,9 +159,8 @@ def condition_means(
         row["most_tokens"] = int(spent.max()) if len(known) else math.nan
         rows.append(row)
     numbers = [*POINTS, *RELATIVE]
-    paired = paired_differences(paired_scores(answers, rule), confidence)
-    paired = paired.reindex(columns=[*CELL, *numbers]).set_index(CELL)
-    table = pd.DataFrame(rows).join(paired, on=CELL)
+    paired = differences(answers, rule=rule, confidence=confidence)
+    table = pd.DataFrame(rows).join(paired.set_index(CELL)[numbers], on=CELL)
     table.loc[plain_vanilla(table).index, numbers] = 0.0
     return table
 

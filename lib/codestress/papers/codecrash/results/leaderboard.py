@@ -75,15 +75,14 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     after = cells["value"]
     if task == "input":
         after = before * (1 + after / 100)
-    table = cells[[*key, "perturbation"]].assign(
-        vanilla_pct=before,
-        pass_at_1_pct=after,
-        provenance=provenance,
-        model=registry_names(cells["label"]),
-        task=task,
-        points=after - before,
-        relative_pct=100 * (after / before - 1),
-    )
+    table = cells[[*key, "perturbation"]]
+    table["vanilla_pct"] = before
+    table["pass_at_1_pct"] = after
+    table["provenance"] = provenance
+    table["model"] = registry_names(cells["label"])
+    table["task"] = task
+    table["points"] = after - before
+    table["relative_pct"] = 100 * (after / before - 1)
     return not_reasoning(table.query("perturbation != 'VAN'")).reset_index(drop=True)
 
 
@@ -210,11 +209,11 @@ def with_claims(cells: pd.DataFrame, *free: str) -> pd.DataFrame:
     """
     free = (*free, "problems", "perturbations")
     own = {"MHC": free}
-    return cells.assign(
-        dataset_name=cells["dataset"].map(NAMES),
-        n=cells["dataset"].map(INDEPENDENT),
-        free=[own.get(name, (*free, "hints")) for name in cells["perturbation"]],
-    )
+    cells = cells.copy()
+    cells["dataset_name"] = cells["dataset"].map(NAMES)
+    cells["n"] = cells["dataset"].map(INDEPENDENT)
+    cells["free"] = [own.get(name, (*free, "hints")) for name in cells["perturbation"]]
+    return cells
 
 
 def own_headlines(

@@ -2,12 +2,10 @@
 (Figure 4, Table 6)."""
 
 import itertools
-from collections.abc import Mapping
 
 import pandas as pd
 
 from codestress.fitting.influence import mean, share
-from codestress.types import Response
 
 from ..programs import MESSAGES
 from .conditions import CELL, cells, drawn_columns, named, spelled
@@ -19,32 +17,21 @@ from .differences import (
     TOKENS,
     condition_means,
     estimate_row,
-    required_pairs,
 )
 from .leaderboard import published_differences, registry_names
-
-
-def with_tokens(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
-    """Return `answers` with the added column `tokens`, the length of the whole response
-    as the server counts it. If the server's count is missing, the length is estimated
-    at four characters a token from the text in `texts` (a dict from key to response);
-    nan without both."""
-    counted = answers["completion_tokens"].astype(float)
-    lengths = {key: len(response.text) / 4 for key, response in texts.items()}
-    return answers.assign(tokens=counted.fillna(answers["key"].map(lengths)))
 
 
 def by_density(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Return the result of `condition_means` for each model, setting, perturbation and
     density; density 0 is vanilla, repeated for each perturbation with messages.
 
-    `answers` come from `with_tokens`, so tokens are lengths of whole responses,
-    including reasoning. `rule` is the scoring rule. Raises `ParameterError` if no
+    Tokens are lengths of whole responses, including reasoning, as the server counts
+    them; nan without its counts. `rule` is the scoring rule. Raises `ParameterError` if no
     perturbed answer can be paired with a vanilla one.
     """
-    # Without pairs there is nothing to draw.
-    required_pairs(answers, rule)
-    table = condition_means(answers, "tokens", rule=rule, confidence=confidence)
+    table = condition_means(
+        answers, "completion_tokens", rule=rule, confidence=confidence
+    )
     vanilla = table["perturbation"] == "VAN"
     parts = [table[~vanilla]]
     for name in MESSAGES:
@@ -82,13 +69,13 @@ def density_orders(
     vanilla score small open models lose than larger ones, in percentage points. Further columns:
     model (`open` for several), dataset, mode, perturbation, reading (key of `SMALL`: the models
     that count as small; empty for tokens), value, low, high (interval at `confidence`, over
-    questions), questions (clusters of problems), independent. `answers` come from `with_tokens`,
-    `rule` is the scoring rule.
+    questions), questions (clusters of problems), independent. `rule` is the scoring rule.
     """
     keys = [*PAIRED, "question"]
     score = f"value_{rule}"
     by = [*keys, "perturbation", "density"]
-    means = answers.groupby(by)[[score, "tokens"]].mean().reset_index()
+    answers = answers.astype({"completion_tokens": float})
+    means = answers.groupby(by)[[score, "completion_tokens"]].mean().reset_index()
     vanilla = means.query("perturbation == 'VAN'")
     most = means.query("density == 1 and perturbation in @MESSAGES")
     pairs = most.merge(vanilla, on=keys, suffixes=("", "_before"))
@@ -99,7 +86,7 @@ def density_orders(
         kept = {}
         for model, own in part.set_index("question").groupby("model"):
             kept[model] = share(own[score], own[f"{score}_before"])
-            more = own["tokens"] - own["tokens_before"]
+            more = own["completion_tokens"] - own["completion_tokens_before"]
             row["model"] = model
             rows.append(row | estimate_row(share(more.dropna()), part, confidence))
         row |= {"number": "small - larger", "model": "open"}
