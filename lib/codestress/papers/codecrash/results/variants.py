@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
-from codestress.mutate.perturbations.variants import Variant
 
 from ..programs import CONDITION, Perturbed, checked_problems, made_variants
 
@@ -61,11 +60,3 @@ def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:
     (share of unchanged programs, 0 to 1), low, high (Wilson's interval, 95 %). Rows
     without problems are left out."""
     return with_accuracy(table.query("problems > 0"), "unchanged", "problems")
-
-
-def told_variant(perturbation: str, variant: Variant) -> str:
-    """Return a text to read about `variant`: the name `perturbation`, status, number of
-    changed places, reason of a refusal, rejection or doubt, program and call."""
-    head = f"=== {perturbation}: {variant.status}, {len(variant.sites)} sites {variant.why}{variant.doubt}"
-    problem = variant.problem
-    return f"{head.rstrip()}\n{problem.code}\n>>> {problem.call}\n"

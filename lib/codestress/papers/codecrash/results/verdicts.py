@@ -1,22 +1,14 @@
-"""CodeCrash: results on single problems: verdicts that a perturbation changes, answers
-to read, and agreement of candidates."""
-
-import difflib
-from collections.abc import Mapping
-from typing import Any
+"""CodeCrash: results on single problems: verdicts that a perturbation changes, cases to
+read, and agreement of candidates."""
 
 import pandas as pd
 
 from codestress.fitting.proportions import clustered_share
 from codestress.seeding import rng
-from codestress.types import Response
 
-from ..programs import variants
-from ..studies import Questions
 from .conditions import (
     CELL,
     MERGE,
-    MODES,
     cells,
     plain_vanilla,
 )
@@ -80,29 +72,6 @@ def cases(
         drawn = random.permutation(len(part))[:per_condition]
         parts.append(part.iloc[sorted(drawn)])
     return pd.concat(parts)[[*asked, *shown]]
-
-
-def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str:
-    """Return a text to read about `case`, a row of `cases`: the changes to the program,
-    and the last 1,500 characters of both responses. `given` has the study's parameters;
-    `texts` is a dict from key to response, without failed requests."""
-    programs: list[list[str]] = []
-    for name in ("VAN", case.perturbation):
-        perturbed = variants(given, case.dataset, case.language, name, case.density)
-        problem = perturbed[case.problem].problem
-        programs.append(problem.code.split("\n"))
-    before, after = programs
-    lines = [
-        f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}"
-    ]
-    names = "vanilla", "perturbed"
-    lines += difflib.unified_diff(before, after, *names, lineterm="", n=2)
-    for name, key in zip(names, (case.key_before, case.key_after), strict=True):
-        text = "(the request failed)"
-        if key in texts:
-            text = texts[key].text[-1500:]
-        lines.append(f"--- answer to the {name} program\n{text}")
-    return "\n".join(lines) + "\n"
 
 
 def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
