@@ -82,14 +82,6 @@ def test_a_title_says_what_costs_most(case: str) -> None:
     assert title.count("%") == numbers
 
 
-@pytest.mark.parametrize(
-    ("last", "words"), [(-44.4, "falls by 44 %"), (3, "rises by 3 %")]
-)
-def test_a_title_by_density_says_which_way_it_goes(last: float, words: str) -> None:
-    curves = pd.DataFrame({"density": [0.0, 1.0], "value": [0.0, last]})
-    names(sweep.density_headline(curves, "%"), "100 % of the places", words)
-
-
 @pytest.mark.slow
 def test_figures_fit_a_page_with_all_of_the_paper_s_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

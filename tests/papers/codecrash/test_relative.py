@@ -61,7 +61,7 @@ def test_growth_is_recovered() -> None:
     x = np.linspace(0, 20_000, 300)
     found = growth(x, 3 + 0.01 * x + 2e-6 * x**2)
     assert list(found[["c0", "c1", "c2"]]) == pytest.approx((3, 0.01, 2e-6), rel=1e-6)
-    assert math.isnan(growth([1, 2], [1, 2])["c2"])
+    assert growth([1, 2], [1, 2])[["c2", "lack_of_fit_quadratic"]].isna().all()
 
 
 @pytest.mark.slow
@@ -79,4 +79,3 @@ def test_a_curve_of_doubt_is_doubted_where_it_does_not_describe_its_points() -> 
 
     assert doubted(0.5) <= 0.05 + 0.057
     assert doubted(0.15) > 0.7
-    assert math.isnan(lack_of_growth([0, 1, 2], np.random.default_rng(0)))

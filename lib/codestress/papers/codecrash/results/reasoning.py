@@ -61,6 +61,11 @@ def collapse_start(text: str) -> int | None:
     return None
 
 
+def collapses(response: Response) -> bool:
+    """Return whether `response` ends in endless repetition."""
+    return collapse_start(response.text) is not None
+
+
 def doubts(text: str) -> list[int]:
     """Return the indices, from 0, of the characters of `text` at which words of doubt
     (wait, maybe, …: `CONFUSED`) begin."""
@@ -81,12 +86,9 @@ def with_reasoning(
     failed) and `collapsed` (whether the response ends in endless repetition). `texts`
     is a dict from key to response."""
     responses = answers["key"].map(texts)
-    tokens = responses.map(reasoning_tokens, na_action="ignore")
-    collapsed = [
-        key in texts and collapse_start(texts[key].text) is not None
-        for key in answers["key"]
-    ]
-    return answers.assign(reasoning_tokens=tokens.astype(float), collapsed=collapsed)
+    tokens = responses.map(reasoning_tokens, na_action="ignore").astype(float)
+    collapsed = responses.map(collapses, na_action="ignore").eq(True)
+    return answers.assign(reasoning_tokens=tokens, collapsed=collapsed)
 
 
 def reasoning_table(
@@ -174,7 +176,7 @@ def token_points(
 def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
     """Return the p-value for the fit of a quadratic to the counts 0, 1, … at the places
     `x` (n,), which begin at 0. The p-value is small if the quadratic does not describe
-    the counts, and nan with fewer than four counts.
+    the counts.
 
     Cumulative counts depend on each other, so a test of independent residuals is not
     valid. The test statistic is the largest distance of a count from the quadratic. The
@@ -184,8 +186,6 @@ def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
     the test rejects a true curve in about 5 of 100 studies.
     """
     places = np.asarray(x, dtype=float)
-    if places.size < LEAST_POINTS:
-        return math.nan
     places = places / places[-1]
     quadratic, distance = _quadratic(places)
     grid = np.linspace(0, 1, 1001)
@@ -240,10 +240,10 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
     answers = answers.query("key in @texts")
 
     def rank(row: Any) -> tuple[bool, int]:
-        text = texts[row.key].text
-        if collapse_start(text) is None:
-            return False, len(doubts(text))
-        return True, len(text)
+        response = texts[row.key]
+        if collapses(response):
+            return True, len(response.text)
+        return False, len(doubts(response.text))
 
     row: Any = max(answers.itertuples(), key=rank)
     text = texts[row.key].text
@@ -269,31 +269,17 @@ def growth_table(collapse: Collapse) -> pd.DataFrame:
     Columns: model, problem, perturbation, tokens, collapse_at; doubts (number of words
     of doubt); c0, c1, c2, the least-squares fit c0 + c1 x + c2 x² of this number at
     token x (nan with fewer than four points); lack_of_fit_quadratic, the fit's p-value
-    from `lack_of_growth`.
+    from `lack_of_growth` (nan likewise).
     """
     row = collapse._asdict()
     del row["curve"], row["text"]
     places = collapse.curve["tokens"]
     counts = collapse.curve["doubts"]
     row["doubts"] = counts.max()
-    fit = np.full(3, math.nan)
+    fit, lack = np.full(3, math.nan), math.nan
     if len(counts) >= LEAST_POINTS:
         fit = np.polyfit(places, counts, 2)
+        lack = lack_of_growth(places, rng(0, "quadratic"))
     row["c2"], row["c1"], row["c0"] = fit
-    row["lack_of_fit_quadratic"] = lack_of_growth(places, rng(0, "quadratic"))
+    row["lack_of_fit_quadratic"] = lack
     return pd.DataFrame([row])
-
-
-def collapse_headline(collapse: Collapse) -> str:
-    """Return the title of the figure of the response `collapse`: the share of its words
-    of doubt in the second half of the text up to the last of them, and whether the
-    response ends in repetition."""
-    places = collapse.curve["tokens"][1:]
-    if places.empty:
-        return f"{collapse.model} writes no word of doubt"
-    late = (places > places.max() / 2).mean()
-    words = f"{100 * late:.0f} % of {collapse.model}'s {len(places)} words of doubt"
-    title = f"{words} come in the second half"
-    if collapse.collapse_at is not None:
-        title += ", then it repeats itself to the end"
-    return title

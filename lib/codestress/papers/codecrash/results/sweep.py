@@ -127,19 +127,3 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
     points = named(table.assign(perturbation=asked))
     points["panel"] = messages + ", " + points["panel"]
     return drawn_columns(points, "density", columns)
-
-
-def density_headline(curves: pd.DataFrame, unit: str) -> str:
-    """Return the title of the figure of `curves`, the result of `density_points`: their
-    mean at the largest density, in `unit`. If `unit` is `tokens`, the title also has
-    the mean at the smallest density."""
-    means = curves.groupby("density")["value"].mean()
-    many = f"With messages at {100 * means.index[-1]:.0f} % of the places"
-    first = means.iloc[0]
-    last = means.iloc[-1]
-    if unit == "tokens":
-        return f"{many}, answers go from {first:,.0f} tokens on average to {last:,.0f}"
-    verb = "rises"
-    if last < 0:
-        verb = "falls"
-    return f"{many} Pass@1 {verb} by {abs(last):.0f} {unit} on average"
