@@ -229,17 +229,16 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     """
     figure, [ax] = panels([""], 1, 2.7, WIDTHS["column"])
     fit = table.iloc[0]
-    c0, c1, c2 = fit[["c0", "c1", "c2"]]
+    quadratic = fit[["c2", "c1", "c0"]].to_list()
     tokens = response.curve["tokens"]
     [(colour, _)] = looks([response.model]).values()
     ax.step(tokens, response.curve["doubts"], where="post", color=colour)
-    if not math.isnan(c2):
+    if not math.isnan(quadratic[0]):
         x = np.linspace(0, tokens.max(), 200)
-        y = c0 + c1 * x + c2 * x**2
         label = "quadratic fit"
         if fit["lack_of_fit_quadratic"] < DOUBTED:
             label += f" (rejected, p < {DOUBTED:g})"
-        ax.plot(x, y, "k:", lw=1, label=label)
+        ax.plot(x, np.polyval(quadratic, x), "k:", lw=1, label=label)
     start = response.collapse_at
     if start is not None:
         label = f"one unit repeated to token {response.tokens:,}"

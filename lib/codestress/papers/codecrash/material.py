@@ -76,10 +76,8 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
             try:
                 versions.append(javascript_version(problem, codes[problem.id]))
             except NotJson as error:
-                raise DataError(
-                    f"{path}, {problem.id}: {error}; or take the row out: "
-                    "`codestress write translations` writes none of such a problem"
-                ) from None
+                place = f"{path}, {problem.id}"
+                raise DataError(f"{place}: {error}; or take the row out") from None
     return versions
 
 

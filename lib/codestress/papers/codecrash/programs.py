@@ -47,7 +47,7 @@ SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
 Source = Annotated[str, known_source(*SOURCES)]
 Truth = Annotated[
     Literal["any", "false"],
-    BeforeValidator(lambda value: "false" if value is False else value),
+    BeforeValidator(lambda value: str(value).lower()),
 ]
 """Parameter `truth`: whether the messages in a program must all be false in the asked
 call (`false`), or may be true (`any`). A bare `false`, which YAML reads as a boolean,

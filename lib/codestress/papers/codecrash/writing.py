@@ -23,14 +23,10 @@ from codestress.prompts import filled
 from codestress.sandbox.executor import Executor, Outcome as Ending
 from codestress.scoring.forms import fenced_program, tagged, without_thoughts
 from codestress.scoring.input_answers import parse_arguments
-from codestress.scoring.judging import unanswered
 from codestress.types import (
     Message,
-    Outcome,
     Prompt,
-    Response,
     Sampling,
-    Score,
     Task,
     Trial,
     Trials,
@@ -124,18 +120,12 @@ def _responses(
         text = filled(prompt, {name: getattr(problem, name) for name in named})
         return Prompt((Message("user", text),), Sampling(0.7, 1.0, LONGEST))
 
-    questions = Trials(trials, render, {"strict": _unjudged})
+    # Nothing is scored: only the later check of the material counts.
+    questions = Trials(trials, render, {})
     asked = run(questions, [model], store=store)
     texts = stored_responses(asked.column("key"), store)
     keys = zip(asked.column("problem"), asked.column("key"), strict=True)
     return {problem: without_thoughts(texts[key].text) for problem, key in keys}
-
-
-def _unjudged(_: Trial, response: Response) -> Score:
-    """Return the score 0 for any `response`, because only the later check of the
-    material counts. The outcome is `correct` for a response with text, else that of a
-    refused or empty response."""
-    return unanswered(response) or Score(Outcome.CORRECT, 0.0)
 
 
 def _translation(checked: Checked, text: str, executor: Executor) -> Row:
@@ -160,12 +150,10 @@ def _translation(checked: Checked, text: str, executor: Executor) -> Row:
             except (TypeError, ValueError):
                 if given == checked.problem.arguments:
                     raise Rejected("its values have no JSON form") from None
-    runs = run_calls(calls, executor)
-    for execution in runs:
-        if execution.outcome is not Ending.RETURNED:
-            raise Rejected(f"ended otherwise: {execution.outcome}")
-    if not same_value([execution.value for execution in runs], expected):
-        raise Rejected("returns another value")
+    for execution, value in zip(run_calls(calls, executor), expected, strict=True):
+        returned = execution.outcome is Ending.RETURNED
+        if not returned or not same_value(execution.value, value):
+            raise Rejected(f"not the same value ({execution.outcome})")
     return {"code": code}
 
 
@@ -189,11 +177,10 @@ def _hint(task: Task, checked: Checked, text: str, executor: Executor) -> Row:
         parse_arguments(left, problem)
         call = ast.unparse(ast.parse(left.strip()))
     except (SyntaxError, ValueError):
-        kind = "value" if task == "output" else "call"
-        raise Rejected(f"not a {kind}") from None
+        raise Rejected(f"not an {task}") from None
     function, _, arguments = call[:-1].partition("(")
     if function != problem.function:
-        raise Rejected("not a call")
+        raise Rejected("not an input")
     [execution] = run_calls([(from_stranger(problem), arguments)], executor)
     if execution.outcome is Ending.RETURNED and same_value(execution.value, true):
         raise Rejected("not wrong")

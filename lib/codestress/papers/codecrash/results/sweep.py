@@ -72,10 +72,10 @@ def density_orders(
     questions), questions (clusters of problems), independent. `rule` is the scoring rule.
     """
     keys = [*PAIRED, "question"]
-    score = f"value_{rule}"
+    tokens = answers["completion_tokens"].astype(float)
     by = [*keys, "perturbation", "density"]
-    answers = answers.astype({"completion_tokens": float})
-    means = answers.groupby(by)[[score, "completion_tokens"]].mean().reset_index()
+    groups = answers.assign(tokens=tokens).groupby(by, as_index=False)
+    means = groups.agg(score=(f"value_{rule}", "mean"), tokens=("tokens", "mean"))
     vanilla = means.query("perturbation == 'VAN'")
     most = means.query("density == 1 and perturbation in @MESSAGES")
     pairs = most.merge(vanilla, on=keys, suffixes=("", "_before"))
@@ -85,8 +85,8 @@ def density_orders(
         row |= {"number": "tokens", "reading": ""}
         kept = {}
         for model, own in part.set_index("question").groupby("model"):
-            kept[model] = share(own[score], own[f"{score}_before"])
-            more = own["completion_tokens"] - own["completion_tokens_before"]
+            kept[model] = share(own["score"], own["score_before"])
+            more = own["tokens"] - own["tokens_before"]
             row["model"] = model
             rows.append(row | estimate_row(share(more.dropna()), part, confidence))
         row |= {"number": "small - larger", "model": "open"}
