@@ -53,7 +53,7 @@ def test_every_problem_has_a_row_for_every_condition(tmp_path: Path) -> None:
     command = [str(path), "--conditions", "VAN,MCC REN", "--json"]
     done = CliRunner().invoke(perturb, command)
     assert done.exit_code == 0, done.output
-    names(done.stderr, "8 of 10")
+    names(done.stderr, "24 of 30")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     first, *others = (row["id"] for row in BAD)
     asked = []

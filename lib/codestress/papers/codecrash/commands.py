@@ -116,19 +116,15 @@ def perturb(
     given = {"artefact": "", "models": ["python"], "perturbations": wanted}
     check(Perturbed, given, "--conditions")
     rows = perturbed_rows(problems, wanted, language, seed, truth)
-    names = set[str]()
-    usable = set[str]()
+    states = Counter[str]()
     for row in rows:
         text = "{id:20} {condition:8} {state:9} {reason}".format_map(row)
         if as_json:
             text = json.dumps(row)
         click.echo(text.rstrip())
-        names.add(row["id"])
-        if row["state"] != "rejected":
-            usable.add(row["id"])
-    left = len(names) - len(usable)
-    if left:
-        warn(f"{left:,} of {len(names):,} problems rejected")
+        states[row["state"]] += 1
+    if rejected := states["rejected"]:
+        warn(f"{rejected:,} of {states.total():,} rows rejected")
 
 
 COMMANDS = (write, perturb)

@@ -87,14 +87,12 @@ def _asserted(
     left, sign, right = asked.groups()
     language: Language = "javascript" if sign == "===" else "python"
     code = "\n".join(_as_believed(lines, belief, reading, language))
+    said = believed[2] if believed else ""
     if "??" in left:
-        if believed:
-            return f"{believed[2]} == {right}"
         function, _, _ = left.partition("(")
-        return _input(function, right, code, reading.source)
-    if believed:
-        return f"{left} {sign} {believed[2]}"
-    value = _output(left, code, language, reading.source)
+        call = said or _input(function, right, code, reading.source)
+        return f"{call} == {right}"
+    value = said or _output(left, code, language, reading.source)
     return f"{left} {sign} {value}"
 
 
@@ -220,25 +218,24 @@ def _output(call: str, code: str, language: Language, source: Source) -> str:
 
 
 def _input(function: str, expected: str, code: str, source: Source) -> str:
-    """Return the assertion `f(ARGUMENTS) == VALUE` with the value `expected`. The
-    program `code` is run with up to 40 likely lists of arguments, and the first for
-    which it returns the value is taken. If there is none, the value itself is the
-    argument."""
+    """Return the call of `function` for which the program `code` is thought to return
+    the value `expected`. The program is run with up to 40 likely lists of arguments,
+    and the first for which it returns the value is taken. If there is none, the value
+    itself is the argument."""
     try:
         output: Any = parse_literal(expected).value
     except NotLiteral:
         output = None
-    values = ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1})
     head = re.search(rf"def {re.escape(function)}\((.*?)\)", code)
     parameters = 1 + head[1].count(",") if head else 1
-    texts = [expected, *map(repr, values)]
+    texts = [expected, "'ab'", "'a b'", "[1, 2]", "['a', 'b']"]
+    texts += ["1", "3", "0", "''", "{'a': 1}"]
     calls = []
     for arguments in islice(product(texts, repeat=parameters), 40):
         calls.append(f"{function}({', '.join(arguments)})")
     programs = [Program(code, call=call, source=source) for call in calls]
     place = first_right(programs, lambda value: same_value(value, output))
-    call = f"{function}({expected})" if place is None else calls[place]
-    return f"{call} == {expected}"
+    return f"{function}({expected})" if place is None else calls[place]
 
 
 def _thought(lines: list[str], contradicted: bool, reading: Reading) -> str:

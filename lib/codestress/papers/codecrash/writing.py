@@ -122,10 +122,10 @@ def _responses(
 
     # Nothing is scored: only the later check of the material counts.
     questions = Trials(trials, render, {})
-    asked = run(questions, [model], store=store)
-    texts = stored_responses(asked.column("key"), store)
-    keys = zip(asked.column("problem"), asked.column("key"), strict=True)
-    return {problem: without_thoughts(texts[key].text) for problem, key in keys}
+    answers = run(questions, [model], store=store).answers
+    keys = answers.set_index("problem")["key"]
+    texts = stored_responses(keys, store)
+    return {problem: without_thoughts(texts[key].text) for problem, key in keys.items()}
 
 
 def _translation(checked: Checked, text: str, executor: Executor) -> Row:

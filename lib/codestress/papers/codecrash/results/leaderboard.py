@@ -350,12 +350,10 @@ def between_datasets(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     high (Student's, over models, at `confidence`), p (exact sign flips), p_holm (Holm's
     correction over perturbations), decided (whether p_holm is below 0.05).
     """
-    lost = table.pivot(
-        index="label", columns=["dataset", "perturbation"], values="lost"
-    )
     rows = []
-    for name in table["perturbation"].unique()[1:]:
-        sides = lost.xs(name, axis=1, level="perturbation")
+    perturbed = table.query("perturbation != 'VAN'")
+    for name, part in perturbed.groupby("perturbation", sort=False):
+        sides = part.pivot(index="label", columns="dataset", values="lost")
         gains = sides["livecodebench"] - sides["cruxeval"]
         change = mean_difference(gains, confidence)
         row = {"perturbation": name, **sides.mean()}
