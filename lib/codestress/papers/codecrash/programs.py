@@ -59,9 +59,6 @@ CONDITION = ("dataset", "language", "perturbation", "density")
 MESSAGES = ("MCC", "MPS", NEUTRAL)
 """Perturbations that put messages into a program, to which a density applies:
 misleading comments, misleading prints, neutral comments."""
-SETTINGS = {"n_problems", "translations", "seed", "hints", "messages"}
-SETTINGS |= {"task", "guard", "truth", "globals_of"}
-"""Parameters on which the variants depend, in addition to `CONDITION`."""
 Variants = dict[str, Variant]
 """Dict from problem id to variant."""
 
@@ -218,31 +215,35 @@ def variants(
     """
     if perturbation not in MESSAGES:
         density = 1.0
-    settings = given.model_dump(include=SETTINGS)
-    return _variants(source, language, perturbation, density=density, **settings)
+    problems = source, language, given.n_problems, given.translations, given.seed
+    return _variants(
+        problems,
+        perturbation,
+        given.hints,
+        density=density,
+        task=given.task,
+        guard=given.guard,
+        truth=given.truth,
+        globals_of=given.globals_of,
+        wording=given.messages,
+    )
 
 
 @cache
 @noted
 def _variants(
-    source: str,
-    language: Language,
+    of: tuple[str, Language, int, str, int],
     perturbation: Perturbation,
-    *,
-    n_problems: int,
-    translations: str,
-    seed: int,
     hints: str,
-    messages: Wording,
     **how: Any,
 ) -> Variants:
-    problems, _ = checked_problems(source, language, n_problems, translations, seed)
+    source, *_, seed = of
+    problems, _ = checked_problems(*of)
     if perturbation == "MHC" and hints != "generated":
         ids = {checked.problem.id for checked in problems}
         how["written_hints"] = written_hints(hints, source, how["task"], ids)
-    how |= {"seed": seed, "wording": messages}
     with Executor() as executor:
-        return make_variants(problems, perturbation, executor, **how)
+        return make_variants(problems, perturbation, executor, seed=seed, **how)
 
 
 def made_variants(
