@@ -128,12 +128,10 @@ def _dots(
     draw: Callable[[Axes, pd.DataFrame], object],
 ) -> Figure:
     """Draw each model's dots in the panels of `points`, a row for each condition: at the value, with the interval. If
-    `points` has the column `hollow`, hollow dots, joined to the filled ones, show it. Return the figure.
-
-    `draw` is called for each panel with the rows of `published` that belong there. The added column `y` of these rows
-    holds their heights: rows with `slot` 0 above the models' dots, rows with slot 1 next, and so on. Panels whose
-    titles agree after the first comma stand side by side.
-    """
+    `points` has the column `hollow`, hollow dots, joined to the filled ones, show it. Return the figure. `draw` is
+    called for each panel with the rows of `published` that belong there. Their added column `y` holds their heights:
+    rows with `slot` 0 above the models' dots, rows with slot 1 next, and so on. Panels whose titles agree after the
+    first comma stand side by side."""
     titles = _together(points["panel"], 2)
     rows = _together(points["condition"], 0)
     models, labels = pd.factorize(points["model"])
