@@ -1,5 +1,5 @@
 """Grade a submission: the student's functions run in the sandbox, and otter's tests run
-in this process. The message of a failed test states the expected and the actual value.
+in this process. The message of a failed test has the failed line and the returned value.
 
 Only the functions that a submission defines are run, each call in a process of its own,
 and only plain data comes back. A submission therefore cannot reach the tests, and
@@ -10,8 +10,8 @@ notebook in the process that grades it.)
 import ast
 import re
 import sys
-import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -47,10 +47,6 @@ numbers before they leave the sandbox. The code works even if the submission red
 Python's built-in names."""
 LONGEST = 120
 """Largest number of characters of a returned value in a message."""
-TOLD = f"""
-def _told(expected, came):
-    return f"expected {{expected}}; it is {{came!r:.{LONGEST}}}"
-"""
 
 
 class CannotRun(Exception):
@@ -109,6 +105,8 @@ class _Sandboxed:
     def __init__(self, executor: Executor, student: str, source: str) -> None:
         self._executor, self._student, self._source = executor, student, source
         self._left = PATIENCE_S
+        self.returned = ""
+        """Words on the value that the submission returned last."""
 
     def define(self) -> list[str]:
         """Run the submission's definitions alone, and return remarks.
@@ -149,6 +147,7 @@ class _Sandboxed:
             raise CannotRun(
                 f"{name} did not return: {done.outcome} {done.detail}".rstrip()
             )
+        self.returned = f"; the last call returned {done.value!r:.{LONGEST}}"
         return done.value
 
 
@@ -239,46 +238,32 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
         graded = Graded(student, remarks=[*remarks, *sandboxed.define()])
         for path in files:
             file = _otter_file(path)
-            file.run(sandboxed)
-            graded.scores[file.name] = file.score
+            points, messages = _run_tests(file, sandboxed)
+            graded.scores[file.name] = points
             graded.possible[file.name] = file.possible
-            graded.failed[file.name] = [
-                _failure(result.test_case.name, result.message)
-                for result in file.test_case_results
-                if not result.passed
-            ]
+            graded.failed[file.name] = messages
     return graded
 
 
-def _failure(name: str, message: str) -> str:
-    """Return the message of a failed test: its `name` and the last line of its error
-    `message`, or `failed` if the error message is blank."""
-    reason = (message.strip() or "failed").splitlines()[-1].strip()
-    return f"{name}: {reason}"[:LONGEST_MESSAGE]
+def _run_tests(file: Any, sandboxed: _Sandboxed) -> tuple[float, list[str]]:
+    """Run the tests of otter's `file`, and return the points and a message for each
+    failed test.
 
-
-class _Asserts(ast.NodeTransformer):
-    """Transformer of a test's syntax tree that gives each `assert` a message with the
-    expected and the actual value. The assert's own message comes first."""
-
-    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
-        test = first = node.test
-        again: ast.expr = ast.Name("_came", ast.Load())
-        if isinstance(test, ast.Compare) and len(test.ops) == 1:
-            first = test.left
-            again = ast.Compare(again, test.ops, test.comparators)
-        words = f"_told({ast.unparse(test)!r}, _came)"
-        if node.msg is not None:
-            words = f"'{{}}: {{}}'.format({ast.unparse(node.msg)}, {words})"
-        return ast.parse(
-            f"_came = {ast.unparse(first)}\nassert {ast.unparse(again)}, {words}"
-        ).body
-
-
-def telling(source: str) -> str:
-    """Return the `source` of tests with rewritten asserts, whose messages state the
-    expected and the actual value (`_Asserts`)."""
-    return TOLD + ast.unparse(_Asserts().visit(ast.parse(source))) + "\n"
+    A message has the test's name, its line that failed, the error, and the value that
+    the submission returned last.
+    """
+    points, messages = 0.0, list[str]()
+    for case in file.test_cases:
+        sandboxed.returned = ""
+        try:
+            case.body.call_func(sandboxed)
+        except Exception as error:  # whatever a wrong value leads to
+            *_, frame = traceback.extract_tb(error.__traceback__, 3)
+            message = f"{case.name}: {frame.line}: {error!r}{sandboxed.returned}"
+            messages.append(message[:LONGEST_MESSAGE])
+        else:
+            points += case.points
+    return 0.0 if messages and file.all_or_nothing else points, messages
 
 
 def otter(part: str) -> Any:
@@ -295,10 +280,7 @@ def otter(part: str) -> Any:
 def _otter_file(path: Path) -> Any:
     reader = otter("test_files").ExceptionTestFile
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder) / path.name
-            copy.write_text(telling(path.read_text("utf-8")), encoding="utf-8")
-            return reader.from_file(str(copy))
+        return reader.from_string(path.read_text("utf-8"), str(path))
     except Exception as error:  # whatever a damaged file raises when it is executed
         reason = str(error).partition("\n")[0]
         raise DataError(
