@@ -15,7 +15,6 @@ from codestress.explore import curves, questions
 from codestress.explore.controls import (
     ACROSS,
     Questions,
-    factor_controls,
     factors_of,
     nearest_trial,
     opened,
@@ -60,15 +59,15 @@ def test_a_long_value_has_a_field_of_several_lines() -> None:
 
 
 def test_every_factor_can_be_chosen_and_the_one_that_was_touched_last_counts() -> None:
-    artefact = opened("codecrash/tab01", "smoke")
-    trials = artefact.trials()
-    controls = factor_controls(trials)
+    asked = Questions(lambda: None)
+    asked.of(opened("codecrash/tab01", "smoke").trials())
+    controls = asked.controls
     assert {"problem", "perturbation"} <= set(controls)
     wanted = {name: control.options[0] for name, control in controls.items()}
     for value in controls["perturbation"].options:
-        found = trials.items[
-            nearest_trial(trials, {**wanted, "perturbation": value}, "perturbation")
-        ]
+        touched = {**wanted, "perturbation": value}
+        index = nearest_trial(asked.table, touched, "perturbation")
+        found = asked.trials.items[index]
         assert (found.factors["perturbation"], found.problem) == (
             value,
             wanted["problem"],
@@ -89,7 +88,7 @@ def test_controls_show_what_the_prompt_has(name: str) -> None:
             factors = factors_of(asked.trials.items[asked.index])
             assert touched.value == value
             assert {key: one.value for key, one in asked.controls.items()} == {
-                key: factors.get(key) for key in asked.controls
+                key: factors.get(key, "none") for key in asked.controls
             }
 
 
@@ -110,8 +109,8 @@ def test_a_factor_that_some_trials_lack_is_shown_as_none() -> None:
     items = [Trial("one", {}, 0), Trial("one", {"noise": 3}, 0)]
     asked = Questions(lambda: None)
     asked.of(Trials(items, render, judges))
-    assert list(asked.controls["noise"].options) == [3, None]
-    asked.controls["noise"].value = None
+    assert list(asked.controls["noise"].options) == ["none", 3]
+    asked.controls["noise"].value = "none"
     assert asked.index == 0
     asked.controls["noise"].value = 3
     assert asked.index == 1
@@ -181,16 +180,17 @@ def test_a_twin_is_of_the_same_sample_of_the_same_problem(
     results = run(artefact.trials(), artefact.model_names, store=tmp_path / "s.sqlite")
     monkeypatch.setattr(questions, "built", lambda *_: results)
     browsed = questions._Answers(name, "smoke", widgets.HTML())
+    rows = browsed.known.to_dict("records")
     paired = 0
-    for number, answer in enumerate(browsed.rows):
+    for number, answer in enumerate(rows):
         for _, (factor, value) in browsed.pairs():
             for twin in browsed.counterpart(number, factor, value):
-                other = browsed.rows[twin]
+                other = rows[twin]
                 for name in ("model", "problem", "sample"):
                     assert other[name] == answer[name]
                 assert other[factor] == value != answer[factor]
                 paired += 1
-    assert paired > len(browsed.rows) / 2
+    assert paired > len(rows) / 2
 
 
 def answered(**factors: list[object]) -> pd.DataFrame:

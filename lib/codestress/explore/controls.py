@@ -1,13 +1,14 @@
 """Widgets that control the parameters of an artefact and the factors of its trials (the
 experimental conditions of each trial)."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
 from threading import Timer
 from typing import Any
 
 import ipywidgets as widgets
+import pandas as pd
 import yaml
 from IPython import get_ipython
 from IPython.display import clear_output, display
@@ -22,6 +23,11 @@ from codestress.types import Scalar, Trial, Trials
 ACROSS = 32
 """Number of characters in a line of a text field, which has as many lines as its value
 needs."""
+FACTORS = (
+    "^(?!(outcome|value|detail|unresolved)_|(simulated|finish_reason|prompt_tokens"
+    "|completion_tokens|seconds|attempts|key|earlier|answered_by|error|trial)$)"
+)
+"""Pattern of the columns of answers that are model, problem, sample or a factor."""
 WORKING = "<p role='status'><progress></progress> working …</p>"
 
 
@@ -130,60 +136,32 @@ def factors_of(trial: Trial) -> dict[str, Scalar]:
     return {"problem": trial.problem, **trial.factors}
 
 
-def values_by_name(
-    rows: Iterable[Mapping[str, Scalar]],
-) -> Mapping[str, Collection[Scalar]]:
-    """Return a dict from each name in the dictionaries `rows` to its different values,
-    in the order in which they occur."""
-    distinct: dict[str, dict[Scalar, None]] = {}
-    for row in rows:
-        for name, value in row.items():
-            distinct.setdefault(name, {})[value] = None
-    return distinct
-
-
-def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:
-    """Return a dict from name to dropdown list, for the problem and each factor that
-    has more than one value among `trials`.
-
-    A list offers the values in the order in which they occur, and `None` if some trials
-    lack the factor.
-    """
-    controls = {}
-    rows = list(map(factors_of, trials.items))
-    for name, values in values_by_name(rows).items():
-        options: list[Scalar | None] = [*values]
-        if any(name not in row for row in rows):
-            options.append(None)
-        if len(options) > 1:
-            controls[name] = dropdown(name, options)
-    return controls
+def factor_table(rows: pd.DataFrame | Sequence[Mapping[str, Scalar]]) -> pd.DataFrame:
+    """Return `rows`, a table or dictionaries from a factor's name to its value, as a
+    table with a column for each factor; `none` stands for a factor that a row lacks."""
+    table = pd.DataFrame(rows, dtype=object)
+    return table.where(table.notna(), "none")
 
 
 def nearest_trial(
-    trials: Trials, wanted: Mapping[str, Scalar], first: str = "problem"
+    table: pd.DataFrame, wanted: Mapping[str, Scalar], first: str = "problem"
 ) -> int:
-    """Return the index in `trials` of the trial that agrees best with the values in
-    `wanted` (a mapping from name to value).
+    """Return the index of the row of `table` (`factor_table`) that agrees best with the
+    values in `wanted` (a mapping from name to value).
 
     Agreement on the factor `first` counts most, then agreement on the problem, then the
-    number of other factors that agree. Of equally good trials, the first is returned.
+    number of other factors that agree. Of equally good rows, the first is returned.
     """
     weights = {"problem": len(wanted), first: 2 * len(wanted)}
-
-    def agreement(index: int) -> int:
-        known = factors_of(trials.items[index])
-        return sum(
-            weights.get(name, 1) * (known.get(name) == value)
-            for name, value in wanted.items()
-        )
-
-    return max(range(len(trials.items)), key=agreement)
+    agreement = pd.Series(0, table.index)
+    for name, value in wanted.items():
+        agreement += weights.get(name, 1) * (table[name] == value)
+    return int(agreement.idxmax())
 
 
 class Questions(widgets.VBox):  # type: ignore[misc]
-    """Widget with controls for the factors of trials, which select one trial. `touched`
-    is called when a person changes a control.
+    """Widget with a list of values for the problem and each factor in which trials
+    differ, which select one trial. `touched` is called when a person changes a control.
 
     There are no controls until `of` is called.
     """
@@ -199,7 +177,11 @@ class Questions(widgets.VBox):  # type: ignore[misc]
         if trials is self.trials:
             return
         self.trials = trials
-        self.controls = factor_controls(trials)
+        self.table = factor_table([*map(factors_of, trials.items)])
+        self.controls = {}
+        for name, values in self.table.items():
+            if values.nunique() > 1:
+                self.controls[name] = dropdown(name, values.unique())
         self._choose("problem")
         for name, box in self.controls.items():
             on_change([box], partial(self._touch, name))
@@ -217,12 +199,11 @@ class Questions(widgets.VBox):  # type: ignore[misc]
         So the controls always describe the selected trial's prompt.
         """
         wanted = {name: box.value for name, box in self.controls.items()}
-        self.index = nearest_trial(self.trials, wanted, first)
+        self.index = nearest_trial(self.table, wanted, first)
         """Index of the selected trial among the trials given to `of`."""
-        factors = factors_of(self.trials.items[self.index])
         self.settling = True
         for name, box in self.controls.items():
-            box.value = factors.get(name)
+            box.value = self.table[name][self.index]
         self.settling = False
 
 

@@ -27,6 +27,7 @@ from codestress.report.curves import draw_points
 from codestress.report.style import styled_figure
 
 from .controls import (
+    FACTORS,
     artefact_chooser,
     control,
     dropdown,
@@ -42,13 +43,6 @@ RANGES = 12
 """Number of ranges into which a numeric factor with more values is divided."""
 NAMED = 24
 """Largest number of places or series that are drawn with names and intervals."""
-
-
-FACTORS = (
-    "^(?!(outcome|value|detail|unresolved)_|(simulated|finish_reason|prompt_tokens"
-    "|completion_tokens|seconds|attempts|key|earlier|answered_by|error|trial)$)"
-)
-"""Pattern of the columns of answers that are model, problem, sample or a factor."""
 
 
 def answers_table(artefact: Artefact) -> pd.DataFrame:

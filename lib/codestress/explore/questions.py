@@ -13,15 +13,16 @@ from codestress.inference.registry import load_registry
 from codestress.inference.results import NOTHING, Results
 from codestress.inference.run import run
 from codestress.pipeline.explain import answers_of, explained
-from codestress.pipeline.plan import factors_of as known_of
 from codestress.report.notebook_page import page_environment
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar
 
 from .controls import (
+    FACTORS,
     Questions,
     artefact_chooser,
     control,
     dropdown,
+    factor_table,
     factors_of,
     follow,
     nearest_trial,
@@ -32,7 +33,6 @@ from .controls import (
     settings_in,
     showing,
     side_by_side,
-    values_by_name,
 )
 
 ALL = "all"
@@ -101,7 +101,7 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
         first = {name: box.options[0] for name, box in questions.controls.items()}
         trial = trials.items[questions.index]
         wanted = {**first, "problem": trial.problem}
-        baseline = trials.items[nearest_trial(trials, wanted)]
+        baseline = trials.items[nearest_trial(questions.table, wanted)]
         beside = trials.render(baseline) if baseline is not trial else None
         return prompt_html(trials.render(trial), beside, factors_of(trial))
 
@@ -139,23 +139,25 @@ class _Answers:
 
     def __init__(self, artefact: str, profile: str, pane: widgets.HTML) -> None:
         self.results = built(artefact, profile)
-        self.rows = []
-        for answer in self.results.answers.to_dict("records"):
-            trial = self.results.trial_of(answer)
-            known = known_of(trial, answer["model"])
-            self.rows.append({**known, "outcome": answer["outcome_strict"]})
-        self.values = values_by_name(self.rows)
+        answers = self.results.answers
+        self.known = factor_table(answers.filter(regex=FACTORS))
+        self.table = self.known.assign(outcome=answers["outcome_strict"])
         self.filters = {}
-        for name, values in self.values.items():
-            if 1 < len(values) <= MOST and name != "sample":
-                self.filters[name] = dropdown(name, [ALL, *values])
+        for name, values in self.table.items():
+            if 1 < values.nunique() <= MOST and name != "sample":
+                self.filters[name] = dropdown(name, [ALL, *values.unique()])
         self.factors = [name for name in self.filters if name != "outcome"]
+        self.lines = []
+        for row in self.table.to_dict("records"):
+            values = ", ".join(str(row[name]) for name in self.factors)
+            self.lines.append(f"{row['outcome']}: {values}, {row['sample'] + 1}")
         self.beside = dropdown("beside", [("nothing", ()), *self.pairs()])
         self.chosen = control(widgets.Select, "", rows=10)
         # The same height if its lines wrap.
         self.chosen.layout.height = "14rem"
-        if "incorrect" in self.values["outcome"] and "outcome" in self.filters:
-            self.filters["outcome"].value = "incorrect"
+        outcome = self.filters.get("outcome", self.chosen)
+        if "incorrect" in outcome.options:
+            outcome.value = "incorrect"
         self.fill()
         on_change([*self.filters.values()], self.fill)
         on_change([self.chosen, self.beside], showing(pane, self.html))
@@ -167,26 +169,18 @@ class _Answers:
         trials that has a filter."""
         pairs = []
         for name in self.factors:
-            if name in self.results.questions.items[0].factors:
-                for value in self.values[name]:
+            if name not in ("model", "problem"):
+                for value in self.filters[name].options[1:]:
                     pairs.append((f"{name} = {value}", (name, value)))
         return pairs
 
-    def line(self, number: int) -> str:
-        """Return the text of answer `number` in the list: its outcome, the values of
-        the filtered factors, and the number of its sample, from 1."""
-        row = self.rows[number]
-        values = ", ".join(str(row[name]) for name in self.factors if name in row)
-        return f"{row['outcome']}: {values}, {row['sample'] + 1}"
-
-    def passing(self, wanted: dict[str, Scalar]) -> list[int]:
-        """Return the indices of the answers that have all values in `wanted`, a dict
+    def passing(self, wanted: Mapping[str, Scalar]) -> list[int]:
+        """Return the indices of the answers that have all values in `wanted`, a mapping
         from name to value."""
-        return [
-            number
-            for number, row in enumerate(self.rows)
-            if wanted.items() <= row.items()
-        ]
+        table = self.table
+        for name, value in wanted.items():
+            table = table[table[name] == value]
+        return list(table.index)
 
     def counterpart(self, number: int, factor: str, value: Scalar) -> list[int]:
         """Return a list with the index of the counterpart of answer `number`.
@@ -198,14 +192,12 @@ class _Answers:
         The list is empty if there is no such answer, or if answer `number` itself has
         the value.
         """
-        wanted = self.rows[number] | {factor: value}
-        del wanted["outcome"]
-        must = {name: wanted[name] for name in ("model", "problem", "sample", factor)}
-        same = self.passing(must)
+        answer = self.known.loc[number]
+        same = self.passing({**answer[["model", "problem", "sample"]], factor: value})
         if number in same:
             return []
-        same.sort(key=lambda index: -len(wanted.items() & self.rows[index].items()))
-        return same[:1]
+        agreement = self.known.loc[same].eq(answer).sum(axis=1)
+        return list(agreement.sort_values(ascending=False, kind="stable").index[:1])
 
     def fill(self) -> None:
         """List the answers that pass all filters, and select the first."""
@@ -213,7 +205,7 @@ class _Answers:
             name: box.value for name, box in self.filters.items() if box.value != ALL
         }
         passing = self.passing(wanted)
-        lines = [(self.line(number), number) for number in passing[:MOST]]
+        lines = [(self.lines[number], number) for number in passing[:MOST]]
         self.chosen.description = f"{len(passing):,} answers"
         self.chosen.options = lines
         if passing:
