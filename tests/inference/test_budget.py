@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import subprocess
 import sys
@@ -100,7 +101,7 @@ def test_tokens_and_dollars_are_never_passed(tmp_path: Path) -> None:
             asked(server, tmp_path, budget)
         assert 500 - 19 - 70 <= budget.spent.tokens == 19 * stored(tmp_path) <= 500
         budget, before = Budget(usd=0.5), stored(tmp_path)
-        with refused(BudgetReached, "0.50", "BUDGET_USD"):
+        with refused(BudgetReached, "of 0.5 ", "BUDGET_USD"):
             asked(server, tmp_path, budget, row={"price": price})
         assert 0.35 < budget.spent.usd <= 0.5
         assert budget.spent.usd == pytest.approx(
@@ -123,11 +124,8 @@ def test_budgets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("BUDGET_TOKENS", "1_000_000")
     monkeypatch.setenv("MAX_REQUESTS", "")
     budget = Budget.from_environment()
-    assert (budget.usd, budget.tokens, budget.requests) == (2.5, 1_000_000, None)
-    for good, number in {"1,000,000": 1_000_000, "1,234.5": 1234.5}.items():
-        monkeypatch.setenv("BUDGET_USD", good)
-        assert Budget.from_environment().usd == number
-    for bad in ("ten", "-1", "nan", "inf", "0,5", "0,500", "1,50", "1,0000", ",500"):
+    assert budget.limits == (math.inf, 1_000_000, 2.5)
+    for bad in ("ten", "-1", "nan", "inf", "0,5", "1,000"):
         monkeypatch.setenv("BUDGET_USD", bad)
         with refused(ParameterError, "BUDGET_USD", bad):
             Budget.from_environment()

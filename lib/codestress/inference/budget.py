@@ -14,8 +14,8 @@ import atexit
 import fcntl
 import json
 import math
+import operator
 import os
-import re
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -41,17 +41,8 @@ from .registry import ModelEntry
 FEWEST_CHARACTERS_PER_TOKEN = 2
 """Smallest number of characters per token: no tokenizer makes more than one token of
 two characters of code or English."""
-LIMITS = {
-    "MAX_REQUESTS": "{:,} of {:,} requests are spent",
-    "BUDGET_TOKENS": "{:,} of {:,} tokens are spent, and the next request may take {:,}",
-    "BUDGET_USD": "${:.4f} of ${:.2f} are spent, and the next request may take ${:.4f}",
-}
-"""Message about each limit, by the limit's environment variable, in the order of a
-`Sum`'s fields.
-
-A message says how much of the limit is spent, and, for tokens and dollars, how much the
-next request may take.
-"""
+LIMITS = ("MAX_REQUESTS", "BUDGET_TOKENS", "BUDGET_USD")
+"""Environment variable of each limit, in the order of a `Sum`'s fields."""
 SUM = "CODESTRESS_BUDGET_SUM"
 """Environment variable with the path of the file that keeps a build's sum: the build's
 notebooks spend from the same sum."""
@@ -95,17 +86,17 @@ NOTHING = Sum()
 
 @dataclass
 class Budget:
-    """Limits, each None for no limit, and the sum spent.
+    """Limits, each infinite for no limit, and the sum spent.
 
     The largest possible cost of a request is reserved before the request is sent, until
     its real cost is known.
     """
 
-    requests: float | None = None
-    tokens: float | None = None
+    requests: float = math.inf
+    tokens: float = math.inf
     """Limit on the tokens of prompts and completions together, as the servers count
     them."""
-    usd: float | None = None
+    usd: float = math.inf
     file: Path | None = None
     """File that keeps the sum; None if the sum is kept in memory alone."""
     until: float | None = None
@@ -147,13 +138,12 @@ class Budget:
         return budget
 
     @property
-    def limits(self) -> tuple[float | None, ...]:
-        """The limits on requests, tokens and dollars, in the order of a `Sum`'s fields."""
-        return self.requests, self.tokens, self.usd
+    def limits(self) -> Sum:
+        return Sum(self.requests, self.tokens, self.usd)
 
     @property
     def limited(self) -> bool:
-        return {*self.limits, self.until} != {None}
+        return min(self.limits) < math.inf or self.until is not None
 
     @property
     def over(self) -> bool:
@@ -213,9 +203,8 @@ class Budget:
             return False
         with self._counting():
             total = self.spent.plus(amount)
-            for value, limit in zip(total, self.limits, strict=True):
-                if limit is not None and value > limit:
-                    return False
+            if any(map(operator.gt, total, self.limits)):
+                return False
             self.spent = total
         self.under_way += 1
         return True
@@ -259,7 +248,7 @@ class Budget:
     def check(self, entry: ModelEntry) -> None:
         """Raise `EngineError` if dollars are limited and the model of a registry row
         needs a key and has no price."""
-        if self.usd is not None and entry.price is None and entry.needs_key:
+        if self.usd < math.inf and entry.price is None and entry.needs_key:
             raise EngineError(
                 f"{entry.name}: BUDGET_USD is set, and this model has no price. Add "
                 "`price: {input: …, output: …, date: …}`, dollars per million tokens, to "
@@ -272,33 +261,34 @@ class Budget:
         if self.over:
             return "the build's minutes are over"
         parts = []
-        limits = zip(LIMITS.items(), self.spent, self.limits, self.refused, strict=True)
-        for (name, text), spent, limit, most in limits:
-            if limit is not None:
-                parts.append(f"{name}: {text.format(spent, limit, most)}")
+        sums = zip(LIMITS, self.spent, self.limits, self.refused, strict=True)
+        for name, spent, limit, most in sums:
+            if limit < math.inf:
+                parts.append(
+                    f"{name}: {spent:,.10g} of {limit:,.10g} are spent, and the next "
+                    f"request may take {most:,.10g}"
+                )
         message = f"stopped at the budget: {'; '.join(parts)}"
         return f"{message}; `{RESET}` begins again from 0" if self.file else message
 
 
-def limit_of(name: str) -> float | None:
-    """Return the limit in an environment variable; None if the variable is unset or
+def limit_of(name: str) -> float:
+    """Return the limit in an environment variable; infinite if the variable is unset or
     empty.
 
     Raises `ParameterError` if the value is not a number of at least 0.
     """
-    setting = os.environ.get(name, "")
-    # Only a comma between thousands is removed: 0,5 does not mean 5 dollars.
-    text = re.sub(r"(?<!\b0)\b,(?=\d{3}\b)", "", setting).strip()
-    if not text:
-        return None
+    setting = os.environ.get(name, "").strip()
+    if not setting:
+        return math.inf
     value = -1.0
     with suppress(ValueError):
-        value = float(text)
+        value = float(setting)
     if not 0 <= value < math.inf:
         raise ParameterError(
             f"{name}={setting!r}: must be a number from 0 on, for instance {name}=5"
         )
-    return int(value) if value.is_integer() else value
+    return value
 
 
 def minutes_from_now(minutes: float | None) -> AbstractContextManager[None]:
