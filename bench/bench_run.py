@@ -213,7 +213,7 @@ def planning(folder: Path, count: int) -> None:
             request = request_of(trials, trial, entry)
             keys.append(request.key)
             chains.append(chain(request.prompt))
-        store.missing(keys)
+        store.get(keys)
         chains.sort()
         seconds = time.perf_counter() - started
     print(

@@ -9,26 +9,21 @@ by line. A file that a browser has unpacked is read too, whatever its name.
 import gzip
 import json
 import zlib
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    InstanceOf,
-    ValidationError,
-)
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
-from codestress.errors import ArchiveError
+from codestress.errors import ArchiveError, ParameterError
 from codestress.literals import parse_json
 from codestress.paths import shown, write_whole
 from codestress.problems.problem_files import opened
 from codestress.types import FinishReason, Request, Response, Usage, digest_of, hash_of
+from codestress.validation import check
 
 from .registry import ModelEntry
 from .servers import belongs
@@ -162,7 +157,7 @@ def read_archive(path: Path) -> Iterator[Row]:
                 number += 1
                 if len(line) == LONGEST_LINE:
                     raise ValueError(f"longer than {LONGEST_LINE:,} bytes")
-                row = Row.model_validate(parse_json(line))
+                row = check(Row, parse_json(line), f"{name}, line {number}")
                 if key_of(row.asked) != row.key:
                     raise ValueError("the key is not that of the request")
                 if row.key <= before:
@@ -174,22 +169,14 @@ def read_archive(path: Path) -> Iterator[Row]:
             f"{name}: cannot be read after line {number}: {error}; copy the file again"
         ) from None
     except ValueError as error:
-        raise ArchiveError(f"{name}, line {number}: {fault_in(error)}") from None
+        raise ArchiveError(f"{name}, line {number}: {error}") from None
+    except ParameterError as error:  # a faulty field
+        raise ArchiveError(f"{error!s:.500}") from None
     if header.get("responses") != number - 1:
         raise ArchiveError(
             f"{name}: {number - 1} responses, and the first line promises "
             f"{header.get('responses')}"
         )
-
-
-def fault_in(error: ValueError) -> str:
-    """Return the message of an error; for an error of pydantic, the first faulty field
-    and its fault."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    first = error.errors(include_url=False)[0]
-    place = map(str, first["loc"])
-    return ": ".join([*place, first["msg"]])
 
 
 def import_archive(
@@ -199,24 +186,19 @@ def import_archive(
     their number, and how many were new to the store.
 
     A stored response is never replaced. `models` is the registry. Raises `ArchiveError`
-    for an invalid archive. Raises `EngineError` if the archive or the store has
-    responses from another server than the model's registry row names; models without a
-    row are not checked.
+    for an invalid archive. Raises `EngineError` if the archive has responses from
+    another server than the model's registry row names; models without a row are not
+    checked.
     """
-    keys = defaultdict(list)
-    for row in read_archive(path):
-        keys[row.model, row.server].append(row.key)
-    known = [origin for origin in keys if origin[0] in models]
-    for model, server in known:
-        belongs(models[model], shown(path))(model, server)
+    origins = Counter((row.model, row.server) for row in read_archive(path))
+    for model, server in origins:
+        if model in models:
+            belongs(models[model], shown(path))(model, server)
+    rows = ((row.key, row.model, row.response) for row in read_archive(path))
     with Store(store) as responses:
-        for model, server in known:
-            responses.missing(keys[model, server], belongs(models[model]))
         before = responses.count()
-        responses.put_all(
-            (row.key, row.model, row.response) for row in read_archive(path)
-        )
-        return sum(map(len, keys.values())), responses.count() - before
+        responses.put_all(rows)
+        return origins.total(), responses.count() - before
 
 
 def import_known(entries: Iterable[ModelEntry], store: Path) -> None:

@@ -125,7 +125,7 @@ class Store(AbstractContextManager["Store"]):
         `belongs` is called for each response, to check its origin. Raises `StoreError`
         if a response has changed since it was stored.
         """
-        rows = list(self._rows("*", keys))
+        rows = list(self._rows(keys))
         damaged = [row["key"] for row in rows if not intact(row)]
         if damaged:
             raise StoreError(
@@ -138,19 +138,6 @@ class Store(AbstractContextManager["Store"]):
             for row in rows:
                 belongs(row["model"], row["server"])
         return {row["key"]: response_in(row) for row in rows}
-
-    def missing(self, keys: Iterable[str], belongs: Belongs | None = None) -> list[str]:
-        """Return the keys that have no stored response, each once, in the order of
-        `keys`.
-
-        `belongs` is called for each stored response, to check its origin.
-        """
-        absent = dict.fromkeys(keys)
-        for key, *origin in self._rows("key, model, server", list(absent)):
-            if belongs is not None:
-                belongs(*origin)
-            del absent[key]
-        return list(absent)
 
     def damaged(self) -> dict[int, str]:
         """Return a dict from row number to key for all responses that have changed
@@ -205,11 +192,11 @@ class Store(AbstractContextManager["Store"]):
         [[rate]] = self._query(RATE, [model])
         return rate
 
-    def _rows(self, columns: str, keys: Iterable[str]) -> Iterator[sqlite3.Row]:
-        """Yield these columns of the rows that have one of the keys, in no fixed order."""
+    def _rows(self, keys: Iterable[str]) -> Iterator[sqlite3.Row]:
+        """Yield the rows that have one of the keys, in no fixed order."""
         for chunk in chunks(keys):
             places = ", ".join("?" * len(chunk))
-            query = f"SELECT {columns} FROM responses WHERE key IN ({places})"
+            query = f"SELECT * FROM responses WHERE key IN ({places})"
             yield from self._query(query, chunk)
 
     def _query(self, query: str, values: Sequence[str] = ()) -> list[sqlite3.Row]:
