@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,6 @@ from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.reading import LINK
 from codestress.problems.program import Problem
 from codestress.simulated.reading import (
-    Prospect,
     Settings,
     follow_probability,
     prospect,
@@ -30,6 +30,12 @@ STEP = 0.5
 TIMES = np.exp(np.arange(-20.0, 8.0, STEP))
 """Values of s at which the integral in `share_drawn` is evaluated, equally spaced in log s; the
 trapezium rule is then accurate to 1e-6."""
+
+
+class Prospect(NamedTuple):
+    pieces: list[str]
+    lines: list[int]
+    missed: np.ndarray
 
 
 def share_drawn(mine: int, kept: np.ndarray, weights: np.ndarray) -> float:
@@ -52,7 +58,7 @@ def chain_chance(prompt: Prompt, reader: Settings) -> float:
     the chain, or does not keep the last link and guesses right. Half of the readers without the
     last link guess one of the origins that they kept. A refusal is incorrect. `KeyError` if
     `prompt` lacks a link of the chain."""
-    seen = prospect(prompt, reader)
+    seen = Prospect(*prospect(prompt, reader))
     origins, places = dict[str, str](), dict[str, int]()
     for number, piece in enumerate(seen.pieces):
         for link in LINK.finditer(piece):
@@ -84,7 +90,7 @@ def trace_chance(problem: Problem, prompt: Prompt, reader: Settings) -> float:
     assignment of a value other than zero: an element without its assignment stays 0. Other
     functions do not mislead a reader that traces by hand; a refusal is incorrect.
     """
-    seen = prospect(prompt, reader)
+    seen = Prospect(*prospect(prompt, reader))
     lines = problem.code.split("\n")
     start = next(
         n for n in range(len(seen.pieces)) if seen.pieces[n : n + len(lines)] == lines
@@ -108,7 +114,7 @@ def line_chance(prompt: Prompt, reader: Settings, line: int) -> float:
     line.
     """
     assert not reader.credulity  # comments draw suspicion to other lines
-    seen = prospect(prompt, reader)
+    seen = Prospect(*prospect(prompt, reader))
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
     fences = [
         number for number, text in enumerate(seen.pieces) if text.startswith("```")

@@ -21,8 +21,8 @@ import json
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, compress
-from typing import Literal, NamedTuple
+from itertools import compress
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -138,16 +138,21 @@ def segments(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def numbered_segments(text: str) -> list[tuple[int, str]]:
-    """Return a pair (line number from 0, text) for each segment (`segments`) of `text`.
-    The result is cached, because readers share prompts."""
-    pieces: list[tuple[int, str]] = []
-    for number, line in enumerate(text.split("\n")):
-        if len(line) > 200:
-            pieces += [(number, piece) for piece in re.split(r"(?<=[.!?]) +", line)]
-        elif line.strip():
-            pieces.append((number, line))
-    return pieces
+def placed(*texts: str) -> tuple[list[str], list[int]]:
+    """Return two lists: the segments (`segments`) of several messages (`texts`), and the
+    line number, from 0, of each segment in its message.
+
+    The result is cached, because readers share prompts.
+    """
+    pieces, lines = list[str](), list[int]()
+    for text in texts:
+        for number, line in enumerate(text.split("\n")):
+            parts = [line] if line.strip() else []
+            if len(line) > 200:
+                parts = re.split(r"(?<=[.!?]) +", line)
+            pieces += parts
+            lines += [number] * len(parts)
+    return pieces, lines
 
 
 def block_numbers(text: str) -> list[int]:
@@ -166,37 +171,21 @@ def block_numbers(text: str) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def placed(*texts: str) -> tuple[list[str], list[int]]:
-    """Return two lists: the segments of several messages (`texts`), and the line
-    number, from 0, of each segment in its message."""
-    numbered = [*chain(*map(numbered_segments, texts))]
-    return [piece for _, piece in numbered], [line for line, _ in numbered]
-
-
-@lru_cache(maxsize=64)
 def _blocks(*texts: str) -> list[int]:
     """Return the block number (`block_numbers`) of each segment of several messages
     (`texts`), counted within its message."""
     blocks = list[int]()
     for text in texts:
         block_of = block_numbers(text)
-        blocks += [block_of[line] for line, _ in numbered_segments(text)]
+        blocks += [block_of[line] for line in placed(text)[1]]
     return blocks
 
 
-class Prospect(NamedTuple):
-    """Segments of a prompt (`pieces`), and the probability that a reader misses each
-    segment (`missed`, of the same length)."""
-
-    pieces: list[str]
-    lines: list[int]
-    """Line number, from 0, of each segment in its message."""
-    missed: np.ndarray
-
-
-def prospect(prompt: Prompt, reader: Settings) -> Prospect:
-    """Return the segments of all messages of `prompt`, with the probability that a
-    reader with these settings misses each segment.
+def prospect(
+    prompt: Prompt, reader: Settings
+) -> tuple[list[str], list[int], np.ndarray]:
+    """Return the segments of all messages of `prompt`, the line number of each in its
+    message, and the probability that a reader with these settings misses it.
 
     A reader that reasons step by step reads twice, which squares this probability.
     """
@@ -205,10 +194,10 @@ def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
     tokens = prompt.characters / CHARACTERS_PER_TOKEN
     missed = 1 - keep_probability(reader, places, tokens)
-    texts.append(prompt.prefill)
-    if reader.style == "reasoning" or any("[THOUGHT]" in text for text in texts):
-        missed = missed**2  # the reader reads twice
-    return Prospect(pieces, lines, missed)
+    twice = any("[THOUGHT]" in text for text in (*texts, prompt.prefill))
+    if reader.style == "reasoning" or twice:
+        missed = missed**2
+    return pieces, lines, missed
 
 
 def read(request: Request, reader: Settings) -> Reading:
@@ -232,11 +221,9 @@ def read(request: Request, reader: Settings) -> Reading:
     kept = (random.random(len(pieces)) >= missed).tolist()
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
     numbered = list(compress(enumerate(pieces), kept))
+    texts = [message.content for message in prompt.messages]
+    blocks = list(compress(_blocks(*texts), kept)) if reader.thorough else []
     lines = list(compress(lines, kept))
-    blocks = list[int]()
-    if reader.thorough:
-        texts = [message.content for message in prompt.messages]
-        blocks = list(compress(_blocks(*texts), kept))
     return Reading(numbered, question, reader, random, lines, prompt.source, blocks)
 
 
