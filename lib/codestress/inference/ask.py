@@ -85,7 +85,7 @@ def ask(
     bar = Progress(total, "answers") if progress is None else nullcontext(progress)
     with Store(store) as responses, bar as progress, ExitStack() as unless_complete:
         unless_complete.callback(budget.keep_sum)
-        parts = trials, entries, responses, progress, budget, counted, LAST_S
+        parts = trials, entries, responses, progress, budget, counted
         asked = run_coroutine(ask_each(*parts))
         if registry == REGISTRY:
             for entry in asked.models:
@@ -105,13 +105,12 @@ async def ask_each(
     progress: Progress,
     budget: Budget,
     counted: bool,
-    last_s: float,
 ) -> Replies:
     """Ask all models at the same time, and return their replies, failures included.
 
     If `counted`, failures count as results, and the rest of the build remembers them.
-    `last_s` is the number of seconds after the budget's time limit in which responses
-    may still come. Raises as `ask` does.
+    Responses may come until `LAST_S` seconds after the budget's time limit. Raises as
+    `ask` does.
     """
     shared = Prompts(trials)
     runs = []
@@ -120,7 +119,7 @@ async def ask_each(
         prompts = Prompts(own, 0) if own else shared
         runs.append(_ModelRun(prompts, entry, store, progress, budget, counted))
     # The event loop's clock is the budget's, `time.monotonic`.
-    end = None if budget.until is None else budget.until + last_s
+    end = None if budget.until is None else budget.until + LAST_S
     try:
         async with asyncio.timeout_at(end), asyncio.TaskGroup() as group:
             for run in runs:

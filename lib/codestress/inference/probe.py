@@ -91,7 +91,7 @@ def checked(entry: ModelEntry) -> ModelEntry:
     progress = Progress(1, "probe", silent=True)
     budget = Budget.from_environment()
     with Store(STORE) as store:
-        asking = ask_each(trials, [entry], store, progress, budget, False, last_s=0)
+        asking = ask_each(trials, [entry], store, progress, budget, False)
         asked = run_coroutine(asking)
     [[reply]] = asked.replies
     if reply.failure:
