@@ -24,11 +24,11 @@ from codestress.explore.controls import (
 )
 from codestress.explore.curves import RANGES, share_figure
 from codestress.explore.questions import prompt_explorer, prompt_html
+from codestress.inference.results import Results
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
-from codestress.pipeline import artefacts, explain
+from codestress.pipeline import explain
 from codestress.pipeline.artefacts import Artefact
-from codestress.report.publish import answer_rows
 from codestress.report.style import looks
 from codestress.types import Message, Outcome, Prompt, Sampling, Trial, Trials
 from conftest import slow
@@ -332,25 +332,11 @@ def test_a_question_is_asked_and_has_one_verdict(
 def test_a_figure_of_any_artefact_is_drawn_from_its_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # In place of a build: the answers in the artefact's folder.
-    table = curves.answers_table
-
-    def asked(artefact: Artefact) -> pd.DataFrame:
+    def asked(artefact: Artefact) -> Results:
         path = tmp_path / "s.sqlite"
-        results = run(artefact.trials(), artefact.model_names, store=path)
-        artefact.folder.mkdir(parents=True, exist_ok=True)
-        file = artefact.folder / "answers.parquet"
-        answer_rows(results).to_parquet(file, index=False)
-        answers = table(artefact)
-        factors = curves.factors_in(answers)
-        assert factors == curves.factors_in(results.answers)
-        columns = [*factors, "value_strict", "simulated"]
-        assert (answers[columns] == results.answers[columns]).all(axis=None)
-        return answers
+        return run(artefact.trials(), artefact.model_names, store=path)
 
-    monkeypatch.setattr(artefacts, "OUTPUTS", tmp_path)
-    monkeypatch.setattr(curves, "standing", lambda *_: ([], {}))
-    monkeypatch.setattr(curves, "answers_table", asked)
+    monkeypatch.setattr(curves, "answers_of", asked)
     explorer = curves.live_figure("codecrash/tab01", "smoke")
     [[chooser, axes, *_], [shown]] = [column.children for column in explorer.children]
     for name in ("codecrash/tab01", "origin/fig04"):

@@ -17,12 +17,8 @@ from matplotlib.figure import Figure
 
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.summaries import with_accuracy
-from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.builder import standing
 from codestress.pipeline.explain import answers_of
-from codestress.pipeline.inputs import inputs_of
 from codestress.report.caption import SIMULATED_NOTE, description
-from codestress.report.checked import read_table
 from codestress.report.curves import draw_points
 from codestress.report.style import styled_figure
 
@@ -43,18 +39,6 @@ RANGES = 12
 """Number of ranges into which a numeric factor with more values is divided."""
 NAMED = 24
 """Largest number of places or series that are drawn with names and intervals."""
-
-
-def answers_table(artefact: Artefact) -> pd.DataFrame:
-    """Return the answers of `artefact`, as in `Results.answers`: from its folder where that is up
-    to date, since to score some again takes 20 s, else from the store. Raises `IncompleteError` if
-    a response is missing there."""
-    why, _ = standing(artefact, inputs_of(artefact))
-    if why:
-        return answers_of(artefact).answers
-    answers = read_table(artefact.folder / "answers.parquet")
-    simulated = [entry.name for entry in artefact.models if entry.simulated]
-    return answers.assign(simulated=answers["model"].isin(simulated))
 
 
 def factors_in(answers: pd.DataFrame) -> list[str]:
@@ -172,7 +156,7 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
     pane = widgets.HTML()
 
     def listed() -> str:
-        frame = answers_table(opened(chooser.value, profile))
+        frame = answers_of(opened(chooser.value, profile)).answers
         factors = factors_in(frame)
         if not factors:
             return paragraph("All its answers have the same factors.")
@@ -262,11 +246,9 @@ def described(fit: ExponentialFit) -> str:
     intervals, floor and R²."""
     if not fit.items:
         return "No decay fits."
-    height, rate, half = (
-        f"[{ends.low:.2f}, {ends.high:.2f}]"
-        for ends in map(fit.interval, ("height", "rate", "half_life"))
-    )
-    return (
-        f"height {fit.height:.2f} {height}\nrate {fit.rate:.3f} {rate}\nhalf-life {fit.half_life:.1f} {half}\n"
-        f"floor {fit.floor:.2f}, R² {fit.r_squared:.2f}"
-    )
+    lines = []
+    for name in ("height", "rate", "half_life"):
+        ends = fit.interval(name)
+        value = f"{getattr(fit, name):.2f} [{ends.low:.2f}, {ends.high:.2f}]"
+        lines.append(f"{name.replace('_', '-')} {value}")
+    return "\n".join([*lines, f"floor {fit.floor:.2f}, R² {fit.r_squared:.2f}"])

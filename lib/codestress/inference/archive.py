@@ -32,6 +32,10 @@ from .store import Store
 HEADER = "codestress archive"
 """Field of the first line that holds the format's number."""
 FORMAT = 2
+NO_ARCHIVE = (
+    f"no archive in format {FORMAT}; `codestress archive export` writes one from the "
+    "store"
+)
 LONGEST_LINE = 100_000_000
 """Length in bytes that a row must stay below: enough for the longest response with each
 character as an escape."""
@@ -150,14 +154,12 @@ def read_archive(path: Path) -> Iterator[Row]:
         with opened(path) as file:
             header = parse_json(file.readline(LONGEST_LINE))
             if not isinstance(header, dict) or header.get(HEADER) != FORMAT:
-                raise ValueError(
-                    f"no archive in format {FORMAT}; `codestress archive export` writes one from the store"
-                )
+                raise ValueError(NO_ARCHIVE)
             while line := file.readline(LONGEST_LINE):
                 number += 1
                 if len(line) == LONGEST_LINE:
                     raise ValueError(f"longer than {LONGEST_LINE:,} bytes")
-                row = check(Row, parse_json(line), f"{name}, line {number}")
+                row = check(Row, parse_json(line), "row")
                 if key_of(row.asked) != row.key:
                     raise ValueError("the key is not that of the request")
                 if row.key <= before:
@@ -168,10 +170,8 @@ def read_archive(path: Path) -> Iterator[Row]:
         raise ArchiveError(
             f"{name}: cannot be read after line {number}: {error}; copy the file again"
         ) from None
-    except ValueError as error:
-        raise ArchiveError(f"{name}, line {number}: {error}") from None
-    except ParameterError as error:  # a faulty field
-        raise ArchiveError(f"{error!s:.500}") from None
+    except (ValueError, ParameterError) as error:
+        raise ArchiveError(f"{name}, line {number}: {error!s:.500}") from None
     if header.get("responses") != number - 1:
         raise ArchiveError(
             f"{name}: {number - 1} responses, and the first line promises "

@@ -144,12 +144,15 @@ def placed(*texts: str) -> tuple[list[str], list[int]]:
 
     The result is cached, because readers share prompts.
     """
-    pieces, lines = list[str](), list[int]()
+    pieces: list[str] = []
+    lines: list[int] = []
     for text in texts:
         for number, line in enumerate(text.split("\n")):
-            parts = [line] if line.strip() else []
+            parts = []
             if len(line) > 200:
                 parts = re.split(r"(?<=[.!?]) +", line)
+            elif line.strip():
+                parts = [line]
             pieces += parts
             lines += [number] * len(parts)
     return pieces, lines
@@ -221,9 +224,11 @@ def read(request: Request, reader: Settings) -> Reading:
     kept = (random.random(len(pieces)) >= missed).tolist()
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
     numbered = list(compress(enumerate(pieces), kept))
-    texts = [message.content for message in prompt.messages]
-    blocks = list(compress(_blocks(*texts), kept)) if reader.thorough else []
     lines = list(compress(lines, kept))
+    blocks: list[int] = []
+    if reader.thorough:
+        texts = [message.content for message in prompt.messages]
+        blocks = list(compress(_blocks(*texts), kept))
     return Reading(numbered, question, reader, random, lines, prompt.source, blocks)
 
 
