@@ -44,19 +44,18 @@ class Layer(NamedTuple):
     down: Array
 
 
-LAYER = {
-    "input_layernorm": ("hidden",),
-    "self_attn.q_proj": ("queries", "hidden"),
-    "self_attn.k_proj": ("keys", "hidden"),
-    "self_attn.v_proj": ("keys", "hidden"),
-    "self_attn.o_proj": ("hidden", "queries"),
-    "post_attention_layernorm": ("hidden",),
-    "mlp.gate_proj": ("inner", "hidden"),
-    "mlp.up_proj": ("inner", "hidden"),
-    "mlp.down_proj": ("hidden", "inner"),
-}
-"""Dict from Llama's name of each weight of a layer, in the order of `Layer`, to the
-names of its axes."""
+LAYER = (
+    "input_layernorm",
+    "self_attn.q_proj",
+    "self_attn.k_proj",
+    "self_attn.v_proj",
+    "self_attn.o_proj",
+    "post_attention_layernorm",
+    "mlp.gate_proj",
+    "mlp.up_proj",
+    "mlp.down_proj",
+)
+"""Llama's name of each weight of a layer, in the order of `Layer`."""
 
 
 @contextmanager
@@ -86,15 +85,7 @@ class Nano:
             self.shape = shape = configuration(folder)
         with _readable(folder / "tokenizer.json") as path:
             self.tokenizer = Tokenizer.from_file(str(path))
-        with _readable(folder / "model.safetensors") as path:
-            loaded = load_file(path)
         self.end = self.tokenizer.token_to_id(END)
-        self.weights: dict[str, Array] = {}
-        for name, size in weight_shapes(shape).items():
-            actual = loaded[name].shape if name in loaded else "not there"
-            if actual != size:
-                raise DataError(f"{path}: {name} is {actual}; config.json says {size}")
-            self.weights[name] = loaded[name].astype(np.float32)
         layers, heads = shape.num_hidden_layers, shape.num_key_value_heads
         cache = (layers, heads, shape.max_position_embeddings, shape.head_dim)
         # Values are [layers, heads, tokens, head], but keys [layers, heads, head, tokens]:
@@ -106,6 +97,16 @@ class Nano:
         self._seen: list[Array] = []
         self._later = np.triu(np.full((BLOCK, BLOCK), -np.inf, dtype=np.float32), 1)
         self._cosines, self._sines = rotations(shape)
+        with _readable(folder / "model.safetensors") as path:
+            self.weights: dict[str, Array] = {}
+            for name, weights in load_file(path).items():
+                self.weights[name] = weights.astype(np.float32)
+            size = (shape.vocab_size, shape.hidden_size)
+            actual = self.weights[EMBEDDING].shape
+            if actual != size:
+                raise ValueError(f"{EMBEDDING} is {actual}; config.json says {size}")
+            self.logits([0])  # fails if other sizes are not those of config.json
+            self._read.clear()
 
     def logits(self, tokens: list[int]) -> Array:
         """Return the logits of the token that follows a prompt's `tokens` (one or more
@@ -246,25 +247,6 @@ def configuration(folder: Path) -> Configuration:
     entries = parse_json((folder / "config.json").read_text("utf-8"))
     sizes = {name: entries[name] for name in Configuration.model_fields}
     return Configuration.model_validate(sizes)
-
-
-def weight_shapes(shape: Configuration) -> dict[str, tuple[int, ...]]:
-    """Return a dict from Llama's name of each array in a file of weights to its shape,
-    for a model of sizes `shape`."""
-    sizes = {
-        "hidden": shape.hidden_size,
-        "inner": shape.intermediate_size,
-        "queries": shape.num_attention_heads * shape.head_dim,
-        "keys": shape.num_key_value_heads * shape.head_dim,
-    }
-    shapes: dict[str, tuple[int, ...]] = {}
-    shapes[EMBEDDING] = (shape.vocab_size, shape.hidden_size)
-    for layer in range(shape.num_hidden_layers):
-        for name, axes in LAYER.items():
-            size = tuple(sizes[axis] for axis in axes)
-            shapes[f"model.layers.{layer}.{name}.weight"] = size
-    shapes[LAST_SCALE] = (shape.hidden_size,)
-    return shapes
 
 
 def chosen(
