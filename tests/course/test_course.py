@@ -288,18 +288,18 @@ def test_what_counts_of_a_notebook(tmp_path: Path) -> None:
 def test_material_is_what_it_says() -> None:
     for row in material.answers("ada", 10):
         if row["kind"] == "right":
-            assert not material.strict_scorer(
-                row, repr(material.corrupted(parse_literal(row["expected"]).value))
-            )
-            assert material.strict_scorer(row, row["expected"])
-            assert material.published_scorer(row, row["expected"])
+            right = row["expected"]
+            wrong = repr(material.corrupted(parse_literal(right).value))
+            assert not material.accepts(row, wrong, "strict")
+            assert material.accepts(row, right, "strict")
+            assert material.accepts(row, right, "reference")
     for value in (True, 1, "a", [1], (1,), {"a": 1}, None):
         assert not same_value(material.corrupted(value), value)
     tasks = material.fault_tasks("ada", 40)
     assert len(tasks) == 40
     assert all(task["label"] >= material.line_of_fault(task) for task in tasks)
-    shares = [share for share in material.oracle_ceiling(tasks, 0) if share is not None]
-    assert min(shares) < 0.5
+    near = [task["label"] == material.line_of_fault(task) for task in tasks]
+    assert sum(near) < 20
 
 
 def test_feedback_is_a_file_for_each_and_a_table_for_all(tmp_path: Path) -> None:

@@ -109,23 +109,14 @@ def corrupted(value: object) -> object:
     return alike.get(type(value), repr)(value)
 
 
-def published_scorer(row: Row, answer: str) -> bool:
-    """Return whether the text `answer` passes the rule of published harnesses: the
-    answer is pasted after `assert` and run in the sandbox. `row` is one of the dicts
-    that `answers` returns."""
-    return _accepted(row, answer, "reference")
+def accepts(row: Row, answer: str, rule: Rule) -> bool:
+    """Return whether the text `answer` passes a scoring rule as the output of the call
+    in `row`, one of the dicts that `answers` returns.
 
-
-def strict_scorer(row: Row, answer: str) -> bool:
-    """Return whether the text `answer` passes the kit's rule: a literal with the same
-    value and type as the expected output in `row`. `row` is one of the dicts that
-    `answers` returns."""
-    return _accepted(row, answer, "strict")
-
-
-def _accepted(row: Row, answer: str, rule: Rule) -> bool:
-    """Return whether the text `answer` passes the scoring rule `rule` as the output of
-    the call in `row`."""
+    The rule `reference` is that of published harnesses: the answer is pasted after
+    `assert` and run in the sandbox. The rule `strict` is the kit's: a literal with the
+    same value and type as the expected output.
+    """
     asked = (row[name] for name in ("code", "function", "arguments", "expected"))
     given = Answer(Problem("course", *asked), answer)
     executor = shared_executor() if rule == "reference" else None
@@ -336,21 +327,6 @@ def line_of_fault(task: Row) -> int:
     pairs = zip(task["correct"].split("\n"), task["shown"].split("\n"), strict=True)
     [line] = [number for number, (was, now) in enumerate(pairs, start=1) if was != now]
     return line
-
-
-def oracle_ceiling(tasks: Sequence[Row], tolerance: int) -> list[float | None]:
-    """Return the shares of `tasks` (`fault_tasks`) whose label is within `tolerance`
-    lines of the fault, for each quarter of the program that holds the fault.
-
-    A share is the score of a perfect model. The list has four values, each from 0 to 1,
-    or None for a quarter without faults.
-    """
-    quarters: list[list[bool]] = [[], [], [], []]
-    for task in tasks:
-        line = line_of_fault(task)
-        quarter = 4 * (line - 1) // (task["shown"].count("\n") + 1)
-        quarters[quarter].append(abs(task["label"] - line) <= tolerance)
-    return [sum(quarter) / len(quarter) if quarter else None for quarter in quarters]
 
 
 def _seed(student: str, *names: str | float) -> int:
