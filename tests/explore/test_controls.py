@@ -302,7 +302,7 @@ def test_a_question_is_asked_and_has_one_verdict(
 ) -> None:
     monkeypatch.setattr(questions, "run", partial(run, store=store))
     panel = questions.ask_panel("semtrace/fig03", "smoke")
-    [[chooser, model, factors, button], [shown]] = [
+    [[chooser, factors, model, button], [shown]] = [
         column.children for column in panel.children
     ]
     for name in ("semtrace/fig03", "origin/fig04", "faultloc/fig06"):

@@ -237,18 +237,21 @@ def showing(pane: widgets.HTML, act: Callable[[], str]) -> Callable[..., None]:
     return show
 
 
-def follow(
+def explorer(
     chooser: widgets.Dropdown,
-    boxes: Sequence[widgets.Box],
+    box: widgets.Box,
     pane: widgets.HTML,
     act: Callable[[], str],
-) -> None:
-    """Empty `boxes` and show the HTML that `act` returns in `pane`, now and whenever
-    another artefact is selected in `chooser`. Errors are shown as by `showing`."""
+    *more: widgets.Widget,
+) -> widgets.Box:
+    """Return the controls `chooser`, `box` and `more` beside `pane`.
+
+    Now and whenever another artefact is selected in `chooser`, `box` is emptied, and
+    `pane` shows the HTML that `act` returns. Errors are shown as by `showing`.
+    """
 
     def choose() -> None:
-        for box in boxes:
-            box.children = ()
+        box.children = ()
         pane.value = WORKING
         showing(pane, act)()
 
@@ -260,6 +263,7 @@ def follow(
         display(pane)
         choose()
         clear_output(wait=True)
+    return side_by_side([chooser, box, *more], [pane])
 
 
 def paragraph(text: str, role: str = "note") -> str:

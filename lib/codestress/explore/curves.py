@@ -27,7 +27,7 @@ from .controls import (
     artefact_chooser,
     control,
     dropdown,
-    follow,
+    explorer,
     on_change,
     opened,
     paragraph,
@@ -177,8 +177,7 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
         on_change([x, line], showing(pane, drawn))
         return drawn()
 
-    follow(chooser, [axes], pane, listed)
-    return side_by_side([chooser, axes], [pane])
+    return explorer(chooser, axes, pane, listed)
 
 
 def fit_of(

@@ -22,9 +22,9 @@ from .controls import (
     artefact_chooser,
     control,
     dropdown,
+    explorer,
     factor_table,
     factors_of,
-    follow,
     nearest_trial,
     on_change,
     opened,
@@ -32,7 +32,6 @@ from .controls import (
     parameter_controls,
     settings_in,
     showing,
-    side_by_side,
 )
 
 ALL = "all"
@@ -107,11 +106,10 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
 
     questions = Questions(showing(pane, rendered))
     apply.on_click(showing(pane, renew))
-    follow(chooser, [knobs, questions], pane, choose)
     parameters = widgets.Accordion(
         children=[widgets.VBox([knobs, apply])], titles=("parameters",)
     )
-    return side_by_side([chooser, questions, parameters], [pane])
+    return explorer(chooser, questions, pane, choose, parameters)
 
 
 def built(name: str, profile: str) -> Results:
@@ -243,8 +241,7 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
         options.children = answers.children
         return answers.html()
 
-    follow(chooser, [options], pane, renew)
-    return side_by_side([chooser, options], [pane])
+    return explorer(chooser, options, pane, renew)
 
 
 def ask(name: str, model: str, index: int, profile: str) -> Results:
@@ -296,5 +293,4 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
 
     button.on_click(showing(pane, answered))
     on_change([model], turn)
-    follow(chooser, [questions], pane, choose)
-    return side_by_side([chooser, model, questions, button], [pane])
+    return explorer(chooser, questions, pane, choose, model, button)
