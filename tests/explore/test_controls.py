@@ -183,7 +183,7 @@ def test_a_twin_is_of_the_same_sample_of_the_same_problem(
     rows = browsed.known.to_dict("records")
     paired = 0
     for number, answer in enumerate(rows):
-        for _, (factor, value) in browsed.pairs():
+        for _, (factor, value) in browsed.beside.options[1:]:
             for twin in browsed.counterpart(number, factor, value):
                 other = rows[twin]
                 for name in ("model", "problem", "sample"):

@@ -141,15 +141,20 @@ class _Answers:
         self.known = factor_table(answers.filter(regex=FACTORS))
         self.table = self.known.assign(outcome=answers["outcome_strict"])
         self.filters = {}
+        pairs: list[tuple[str, tuple[Scalar, ...]]] = [("nothing", ())]
         for name, values in self.table.items():
-            if 1 < values.nunique() <= MOST and name != "sample":
-                self.filters[name] = dropdown(name, [ALL, *values.unique()])
+            if not 1 < values.nunique() <= MOST or name == "sample":
+                continue
+            self.filters[name] = dropdown(name, [ALL, *values.unique()])
+            if name not in ("model", "problem", "outcome"):
+                for value in values.unique():
+                    pairs.append((f"{name} = {value}", (name, value)))
         self.factors = [name for name in self.filters if name != "outcome"]
         self.lines = []
         for row in self.table.to_dict("records"):
             values = ", ".join(str(row[name]) for name in self.factors)
             self.lines.append(f"{row['outcome']}: {values}, {row['sample'] + 1}")
-        self.beside = dropdown("beside", [("nothing", ()), *self.pairs()])
+        self.beside = dropdown("beside", pairs)
         self.chosen = control(widgets.Select, "", rows=10)
         # The same height if its lines wrap.
         self.chosen.layout.height = "14rem"
@@ -161,16 +166,6 @@ class _Answers:
         on_change([self.chosen, self.beside], showing(pane, self.html))
         wrapped = widgets.HTML(WRAPPED, layout=widgets.Layout(display="none"))
         self.children = (wrapped, *self.filters.values(), self.beside, self.chosen)
-
-    def pairs(self) -> list[tuple[str, tuple[str, Scalar]]]:
-        """Return a pair (label, (factor, value)) for each value of each factor of the
-        trials that has a filter."""
-        pairs = []
-        for name in self.factors:
-            if name not in ("model", "problem"):
-                for value in self.filters[name].options[1:]:
-                    pairs.append((f"{name} = {value}", (name, value)))
-        return pairs
 
     def passing(self, wanted: Mapping[str, Scalar]) -> list[int]:
         """Return the indices of the answers that have all values in `wanted`, a mapping

@@ -88,8 +88,7 @@ def scored_answers(
     for chunk in chunks(asked):
         keys: list[str] = []
         for _, reply in chunk:
-            if not reply.failure:
-                keys += [reply.key, *reply.earlier]
+            keys += [reply.key, *reply.earlier]
         responses = store.get(keys)
         for index, reply in chunk:
             trial = trials.items[index]

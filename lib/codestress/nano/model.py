@@ -7,9 +7,9 @@ use 32 bits.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,34 +28,6 @@ BLOCK = 256
 """Largest number of tokens in one forward pass."""
 EMBEDDING, LAST_SCALE = "model.embed_tokens.weight", "model.norm.weight"
 """Llama's names of the weights outside the layers."""
-
-
-class Layer(NamedTuple):
-    """Weights of a layer: two scales of shape [hidden], and seven matrices [out, in]."""
-
-    input_scale: Array
-    queries: Array
-    keys: Array
-    values: Array
-    output: Array
-    inner_scale: Array
-    gate: Array
-    up: Array
-    down: Array
-
-
-LAYER = (
-    "input_layernorm",
-    "self_attn.q_proj",
-    "self_attn.k_proj",
-    "self_attn.v_proj",
-    "self_attn.o_proj",
-    "post_attention_layernorm",
-    "mlp.gate_proj",
-    "mlp.up_proj",
-    "mlp.down_proj",
-)
-"""Llama's name of each weight of a layer, in the order of `Layer`."""
 
 
 @contextmanager
@@ -177,24 +149,29 @@ class Nano:
         last = first + len(tokens)
         states = self.weights[EMBEDDING][tokens]
         for number in range(self.shape.num_hidden_layers):
-            layer = self._layer(number)
-            normed = self._normed(states, layer.input_scale)
-            keys = self._rotated(self._heads(normed, layer.keys), first)
+            weight = partial(self._weight, number)
+            normed = self._normed(states, weight("input_layernorm"))
+            keys = self._rotated(self._heads(normed, weight("self_attn.k_proj")), first)
             self._keys[number, :, :, first:last] = keys.transpose(0, 2, 1)
-            self._values[number, :, first:last] = self._heads(normed, layer.values)
-            queries = self._rotated(self._heads(normed, layer.queries), first)
+            self._values[number, :, first:last] = self._heads(
+                normed, weight("self_attn.v_proj")
+            )
+            queries = self._rotated(
+                self._heads(normed, weight("self_attn.q_proj")), first
+            )
             mixed = self._attend(queries, number, last)
-            states = states + mixed @ layer.output.T
-            normed = self._normed(states, layer.inner_scale)
-            gate = normed @ layer.gate.T
-            inner = gate / (1 + np.exp(-gate)) * (normed @ layer.up.T)
-            states = states + inner @ layer.down.T
+            states = states + mixed @ weight("self_attn.o_proj").T
+            normed = self._normed(states, weight("post_attention_layernorm"))
+            gate = normed @ weight("mlp.gate_proj").T
+            inner = gate / (1 + np.exp(-gate)) * (normed @ weight("mlp.up_proj").T)
+            states = states + inner @ weight("mlp.down_proj").T
         self._read += tokens
         return self._normed(states, self.weights[LAST_SCALE])
 
-    def _layer(self, number: int) -> Layer:
-        prefix = f"model.layers.{number}"
-        return Layer(*[self.weights[f"{prefix}.{name}.weight"] for name in LAYER])
+    def _weight(self, layer: int, name: str) -> Array:
+        """Return the weight with Llama's `name` of layer number `layer`: a scale of
+        shape [hidden], or a matrix [out, in]."""
+        return self.weights[f"model.layers.{layer}.{name}.weight"]
 
     def _attend(self, queries: Array, layer: int, last: int) -> Array:
         """Return the output of attention, [tokens, heads · head], of `queries` [heads,
