@@ -74,31 +74,25 @@ def _assign(name: str, scratch: Path, new: Path) -> None:
     """Split the master notebook `name` with otter into the versions `student/NAME` and
     `teacher/NAME` of the folder `new`.
 
-    otter works in the folder `scratch`. Because otter reports some failures only as
-    text, its output files are checked. Raises `CodestressError` if otter or its output
-    files are missing, and `DataError` if otter fails or the notebook cannot be read.
+    otter works in the folder `scratch`. Raises `CodestressError` if otter is not
+    installed, and `DataError` if otter fails, which may show by a missing file alone,
+    or the notebook cannot be read.
     """
     assign = otter("assign").main
     output = io.StringIO()
     master = MASTERS / f"{name}.ipynb"
     read_notebook(master)
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        try:
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             assign(str(master), str(scratch), no_pdfs=True, no_run_tests=True)
-        except Exception as error:  # whatever otter raises
-            raise DataError(
-                f"{shown(master)}: otter assign cannot take it apart: {error!r:.300}"
-            ) from None
-    for part, version in (("student", "student"), ("autograder", "teacher")):
-        source = scratch / part
-        target = new / version / name
-        notebook = source / f"{name}.ipynb"
-        tests = list(source.glob("tests/q*.py"))
-        if not tests or not notebook.is_file():
-            end = output.getvalue()[-500:]
-            raise CodestressError(f"{name}: otter assign did not write {part}: {end}")
-        target.mkdir(parents=True)
-        shutil.copy2(notebook, target)
-        shutil.copytree(source / "tests", target / "tests")
-        text = Path(__file__).with_name(f"{version}.txt").read_text("utf-8")
-        (target / "README.md").write_text(text.format(name=name), encoding="utf-8")
+        for part, version in (("student", "student"), ("autograder", "teacher")):
+            target = new / version / name
+            shutil.copytree(scratch / part / "tests", target / "tests")
+            shutil.copy2(scratch / part / f"{name}.ipynb", target)
+            text = Path(__file__).with_name(f"{version}.txt").read_text("utf-8")
+            (target / "README.md").write_text(text.format(name=name), encoding="utf-8")
+    except Exception as error:  # whatever otter raises
+        raise DataError(
+            f"{shown(master)}: otter assign cannot take it apart: {error!r:.300}: "
+            f"{output.getvalue()[-500:]}"
+        ) from None

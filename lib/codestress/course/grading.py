@@ -22,6 +22,7 @@ from typing import Any
 import pandas as pd
 
 from codestress.errors import CodestressError, DataError
+from codestress.literals import COMMAND
 from codestress.paths import visible, write_whole
 from codestress.pipeline.notebooks import read_notebook
 from codestress.sandbox.executor import Executor, Limits, Outcome as Ending, Program
@@ -32,9 +33,7 @@ LIMITS = Limits(steps=5_000_000, cpu_s=20, wall_s=60.0, memory_bytes=1 << 30)
 PATIENCE_S = 900.0
 """Largest number of seconds for all calls of a submission together, forty times the
 need of the slowest solution on a free machine. Calls after that time are not tried."""
-JUPYTER = re.compile(
-    r"^([ \t]*)(?:[%!?].*|[\w.]+\?+|[\w, ]+=[ \t]*[%!].*)$", re.MULTILINE
-)
+JUPYTER = re.compile(rf"^([ \t]*)(?:{COMMAND.pattern}).*$", re.MULTILINE)
 """Pattern of lines of a cell that are commands to Jupyter, not Python."""
 COPIES = {"__MACOSX", ".ipynb_checkpoints"}
 """Names of folders in which tools keep copies of notebooks."""
@@ -325,8 +324,6 @@ def write_feedback(folder: Path, assignment: str, results: Sequence[Graded]) -> 
         quote = "'" if graded.student[:1] in "=+-@\t\r" else ""
         sums = {"points": graded.score, "of": graded.total}
         rows.append({"student": quote + graded.student, **graded.scores, **sums})
-    table = pd.DataFrame(rows).to_csv(
-        index=False, float_format="%g", lineterminator="\n"
-    )
+    table = pd.DataFrame(rows).to_csv(index=False, float_format="%g")
     write_whole(folder / "grades.csv", table)
     return folder / "grades.csv"

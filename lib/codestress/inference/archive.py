@@ -71,13 +71,8 @@ class Row(BaseModel):
 
     @property
     def response(self) -> Response:
-        fields = {name: getattr(self, name) for name in COPIED}
-        return Response(**fields | {"usage": Usage(*self.usage)})
-
-
-COPIED = [*Row.model_fields][3:]
-"""Fields that a row and its response have in common, in the row's order: all fields
-except those of the request."""
+        _, _, _, text, finish_reason, usage, *others = dict(self).values()
+        return Response(text, finish_reason, Usage(*usage), *others)
 
 
 def asked_of(request: Request) -> Content:
@@ -120,10 +115,8 @@ def write_archive(
     for entry, request, response in answered:
         if request.key in lines:
             continue
-        row = {"key": request.key, "model": entry.name, "asked": asked_of(request)}
-        for name in COPIED:
-            row[name] = getattr(response, name)
-        row["usage"] = astuple(response.usage)
+        cells = request.key, entry.name, asked_of(request), *astuple(response)
+        row = dict(zip(Row.model_fields, cells, strict=False))
         # Compressed: all rows stay in memory until they are sorted.
         lines[request.key] = zlib.compress(json_line(row))
     content = BytesIO()
