@@ -21,7 +21,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 import torch
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, PositiveInt, model_validator
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
@@ -42,7 +42,6 @@ from transformers.utils.logging import disable_progress_bar
 from chats import Size, Task, chat
 from codestress.errors import ParameterError
 from codestress.nano.configuration import Configuration
-from codestress.nano.model import configuration
 from codestress.seeding import rng
 from codestress.validation import Strict
 from vocabulary import encode, train_tokenizer
@@ -90,11 +89,28 @@ class Stage(Strict):
         return self
 
 
+class Shape(Configuration):
+    """Sizes of the model, by default those of the weights that come with the kit."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    vocab_size: PositiveInt = 1536
+    hidden_size: PositiveInt = 192
+    num_hidden_layers: PositiveInt = 5
+    num_attention_heads: PositiveInt = 4
+    num_key_value_heads: PositiveInt = 2
+    head_dim: int = Field(64, gt=0, multiple_of=2)
+    intermediate_size: PositiveInt = 512
+    rms_norm_eps: float = 1e-5
+    rope_theta: float = 1e6
+    max_position_embeddings: PositiveInt = 4096
+
+
 class Training(Strict):
     """The settings of a run: params/nano.yaml."""
 
     seed: int = 0
-    shape: Configuration = Configuration()
+    shape: Shape = Shape()
     learning_rate: float = Field(3e-3, gt=0)
     warmup_steps: int = 60
     batch_tokens: int = Field(4096, gt=0)
@@ -370,10 +386,13 @@ def train(training: Training, folder: Path, begin: Path | None = None) -> Run:
     `ParameterError` for a checkpoint or weights that the settings do not fit.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if begin is not None and configuration(begin) != training.shape:
-        raise ParameterError(
-            f"{begin} has another shape than the settings: {configuration(begin).model_dump()}"
-        )
+    if begin is not None:
+        config = (begin / "config.json").read_bytes()
+        sizes = Configuration.model_validate_json(config).model_dump()
+        if sizes != training.shape.model_dump():
+            raise ParameterError(
+                f"{begin} has another shape than the settings: {sizes}"
+            )
     tokenizer = folder / "tokenizer.json"
     if not tokenizer.exists():
         if begin is None:

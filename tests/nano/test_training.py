@@ -105,7 +105,7 @@ def test_only_what_the_assistant_says_is_learnt_and_padding_is_not() -> None:
     assert batch["input_ids"].tolist() == [[5, 6, 7], [8, 9, 0]]
     assert batch["labels"].tolist() == [[-100, 6, 7], [-100, 9, -100]]
     assert [len(part["labels"]) for part in training.batches(rows, 3)] == [1, 1]
-    shape = training.Configuration(vocab_size=16, **SHAPE)
+    shape = training.Shape(vocab_size=16, **SHAPE)
     model = training.new_model(shape)
     for parameter in model.parameters():
         parameter.data.zero_()  # every token is as likely: the first, 0, is taken

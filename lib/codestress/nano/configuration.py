@@ -4,7 +4,7 @@ Hugging Face config.json."""
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, PositiveInt
 
 from codestress.paths import ROOT
 from codestress.validation import Strict
@@ -16,18 +16,20 @@ WEIGHTS = Path(__file__).parent / "weights"
 
 class Configuration(Strict):
     """Sizes of a model with Llama's architecture: RMSNorm, rotary positions, SwiGLU, grouped-query
-    attention, tied embeddings."""
+    attention, tied embeddings. Other entries of config.json are ignored."""
 
-    vocab_size: int = Field(default=1536, gt=0)
-    hidden_size: int = Field(default=192, gt=0)
-    num_hidden_layers: int = Field(default=5, gt=0)
-    num_attention_heads: int = Field(default=4, gt=0)
-    num_key_value_heads: int = Field(default=2, gt=0)
-    head_dim: int = Field(default=64, gt=0, multiple_of=2)
-    intermediate_size: int = Field(default=512, gt=0)
-    rms_norm_eps: float = 1e-5
-    rope_theta: float = 1e6
-    max_position_embeddings: int = Field(default=4096, gt=0)
+    model_config = ConfigDict(extra="ignore")
+
+    vocab_size: PositiveInt
+    hidden_size: PositiveInt
+    num_hidden_layers: PositiveInt
+    num_attention_heads: PositiveInt
+    num_key_value_heads: PositiveInt
+    head_dim: int = Field(gt=0, multiple_of=2)
+    intermediate_size: PositiveInt
+    rms_norm_eps: float
+    rope_theta: float
+    max_position_embeddings: PositiveInt
 
 
 def chatml(turns: Iterable[tuple[str, str]], begun: str = "") -> str:

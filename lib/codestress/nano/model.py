@@ -17,7 +17,6 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from codestress.errors import DataError
-from codestress.literals import parse_json
 from codestress.seeding import rng
 
 from .configuration import END, WEIGHTS, Configuration
@@ -53,10 +52,11 @@ class Nano:
     """
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
-        with _readable(folder / "config.json"):
-            self.shape = shape = configuration(folder)
+        with _readable(folder / "config.json") as path:
+            shape = Configuration.model_validate_json(path.read_bytes())
         with _readable(folder / "tokenizer.json") as path:
             self.tokenizer = Tokenizer.from_file(str(path))
+        self.shape = shape
         self.end = self.tokenizer.token_to_id(END)
         layers, heads = shape.num_hidden_layers, shape.num_key_value_heads
         cache = (layers, heads, shape.max_position_embeddings, shape.head_dim)
@@ -216,14 +216,6 @@ class Nano:
         root = np.sqrt(squares + np.float32(self.shape.rms_norm_eps))
         normed: Array = states / root * scale
         return normed
-
-
-def configuration(folder: Path) -> Configuration:
-    """Return the model's sizes from config.json in `folder`. The file's other entries,
-    which other programs use, are ignored. Raises `KeyError` if a size is missing."""
-    entries = parse_json((folder / "config.json").read_text("utf-8"))
-    sizes = {name: entries[name] for name in Configuration.model_fields}
-    return Configuration.model_validate(sizes)
 
 
 def chosen(
