@@ -92,11 +92,9 @@ class ModelEntry(Strict):
     @property
     def needs_key(self) -> bool:
         """Whether the model's server gets a key, so that somebody pays for its answers:
-        its engine is `openai` or `openai_batch`, and a key is sent."""
-        if not self.engine.startswith("openai"):
-            return False
+        the engine's settings have a `key_variable`, and it names one."""
         settings = engine_module(self.engine).Settings.model_validate(self.settings)
-        return bool(settings.key_variable)
+        return bool(getattr(settings, "key_variable", ""))
 
     @cached_property
     def identity(self) -> str:
