@@ -80,21 +80,22 @@ def parameter_controls(artefact: Artefact) -> list[widgets.Widget]:
     """Return a control for each parameter of `artefact` but the parameter `artefact`,
     labelled with its name and set to its value.
 
-    A control is a box to tick, a list of the values that the parameter's schema allows,
-    or a text field with YAML, as after `--set` on the command line.
+    A control is a list of the values that the parameter's schema allows, or a text
+    field. Both have YAML, as after `--set` on the command line.
     """
     fields = artefact.parameters.model_json_schema()["properties"]
     controls = []
     for name, value in artefact.parameters.model_dump(exclude={"artefact"}).items():
-        about = {"tooltip": fields[name].get("description", "")}
+        text = _yaml(value)
+        about = {"value": text, "tooltip": fields[name].get("description", "")}
+        allowed = fields[name].get("enum")
         if isinstance(value, bool):
-            box = control(widgets.Checkbox, name, value=value, **about)
-        elif allowed := fields[name].get("enum"):
-            box = dropdown(name, allowed, value=value, **about)
+            allowed = [False, True]
+        if allowed:
+            box = dropdown(name, map(_yaml, allowed), **about)
         else:
-            text = _yaml(value)
             rows = 1 + len(text) // ACROSS
-            box = control(widgets.Textarea, name, value=text, rows=rows, **about)
+            box = control(widgets.Textarea, name, rows=rows, **about)
         controls.append(box)
     return controls
 
@@ -102,11 +103,7 @@ def parameter_controls(artefact: Artefact) -> list[widgets.Widget]:
 def settings_in(controls: Iterable[widgets.Widget]) -> tuple[str, ...]:
     """Return PARAMETER=VALUE, with the value as YAML, for each of `controls`, which
     `parameter_controls` made."""
-    settings = []
-    for box in controls:
-        text = box.value if isinstance(box, widgets.Textarea) else _yaml(box.value)
-        settings.append(f"{box.description}={text}")
-    return tuple(settings)
+    return tuple(f"{box.description}={box.value}" for box in controls)
 
 
 def _yaml(value: Any) -> str:
