@@ -70,11 +70,11 @@ def adopt(
         response = Response(whole, "stop", answered_by=origin, answered_at=now())
         responses.setdefault(request_of(trials, trial, entry).key, response)
     with Store(store) as stored:
-        for key in stored.get(responses, belongs(entry)):
-            del responses[key]
+        known = stored.get(responses, belongs(entry))
         stored.put_all((key, entry.name, responses[key]) for key in responses)
     used = {(trial.problem, trial.sample) for trial, _ in pairs}
-    taken, unused = len(responses), sum(map(len, answers.values())) - len(used)
+    taken = len(responses) - len(known)
+    unused = sum(map(len, answers.values())) - len(used)
     return Adopted(taken, len(pairs) - taken, len(chosen) - len(pairs), unused)
 
 
