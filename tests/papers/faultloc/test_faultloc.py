@@ -645,6 +645,25 @@ def test_marks_of_a_figure_stand_on_its_dots() -> None:
     assert [[*mark.get_center()] for mark in marks] == [[*point] for point in points]
 
 
+def test_titles_say_the_finding() -> None:
+    ends = {"low": [0.1, 0.01], "low_joint": [0.05, -0.02]}
+    losses = pd.DataFrame({"control": "blank_line", **ends})
+    names(robustness.headline(losses, losses, "models"), "blank line", "1 of 2")
+    names(robustness.headline(losses[:0], losses, "models"), "no control", "0")
+    columns = ["model", "fault", "language", "accuracy_kept", "kept"]
+    rows = [("", "OffByOne", "python", 0.2, 20), ("", "OffByOne", "java", 0.4, 20)]
+    said = localization.headline(pd.DataFrame(rows, columns=columns), "faults")
+    names(said, "off by one in Java (40 %)", "off by one in Python (20 %)")
+    assert said.index("most") < said.index("40 %") < said.index("20 %")
+    # Within a language, weighted by tasks: 4 of 20 and 20 of 40 are 40 %.
+    rows = [("coder", "", "python", 0.2, 20), ("coder", "", "python", 0.5, 40)]
+    rows += [("reasoning", "", "python", 0.3, 20), ("reasoning", "", "java", 0.9, 20)]
+    shares = pd.DataFrame(rows, columns=columns)
+    said = localization.headline(shares, "categories")
+    names(said, "reasoning in Java (90 %)", "reasoning in Python (30 %)")
+    names(localization.headline(shares.assign(kept=9), "versions"), "10 tasks")
+
+
 def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     trials = trials_of(n_programs=12, spms=[*SINGLE], strengths=[1, 4])
     models = ["sim-careful", "sim-trusting"]

@@ -202,3 +202,35 @@ def by_panel(dots: pd.DataFrame, titles: pd.Series | str) -> Panels:
     `titles` is the name of a column of `dots`, or a column of titles.
     """
     return {str(title): part for title, part in dots.groupby(titles, sort=False)}
+
+
+FEWEST = 10
+"""Smallest number of tasks of a share that a title names."""
+
+
+def headline(table: pd.DataFrame, show: str) -> str:
+    """Return, in a sentence, the finding of a figure that compares what `show` says.
+
+    The numbers are from `table` (made by `localized`). Shares of fewer than `FEWEST`
+    tasks are not named.
+    """
+    models = table.query("model != @ORACLE")
+    if show == "quarters":
+        sums = models.groupby("quarter")[["found", "answers"]].sum()
+        shares = 100 * sums["found"] / sums["answers"]
+        first, last = shares.reindex([1, 4])
+        return (
+            f"{first:.0f} % of the faults in the first quarter of a program are localized, "
+            f"{last:.0f} % of those in the last"
+        )
+    by = "fault" if show == "faults" else "model"
+    large = models[models["kept"] >= FEWEST].eval("found = accuracy_kept * kept")
+    sums = large.groupby(["language", by])[["found", "kept"]].sum()
+    shares = 100 * sums["found"] / sums["kept"]
+    if shares.empty:
+        return f"No row has {FEWEST} tasks that a model localizes"
+    ends = []
+    for language, name in (shares.idxmax(), shares.idxmin()):
+        share = f"{shares[language, name]:.0f} %"
+        ends.append(f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({share})")
+    return f"Localized most often: {ends[0]}; least often: {ends[1]}"

@@ -11,12 +11,13 @@ from codestress.fitting.proportions import UNKNOWN, paired_difference
 from codestress.mutate.faults.neutral import CONTROLS
 from codestress.report.curves import MEAN
 from codestress.report.marks import with_cells
-from codestress.types import Outcome
+from codestress.types import LANGUAGE_NAMES, Outcome
 
 from .localization import (
     ALL_MUTATIONS,
     TASK,
     shares,
+    spoken,
     with_seed,
 )
 
@@ -170,3 +171,34 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
         return table
     accusing = table["said"].map({"accuses elsewhere": ", accusing"}).fillna("")
     return table.assign(mutation=table["spm"] + accusing)
+
+
+def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
+    """Return, in a sentence, the finding of a figure that compares what `show` says.
+
+    With `show` = `strengths`, the finding is how the mean in `points` (made by
+    `mean_points`) moves over strengths. Otherwise it is how often `losses` (a table of
+    the function `losses`) shows that mutations cost more than the last of the controls.
+    """
+    if show == "strengths":
+        return _strengths_headline(points)
+    control = "".join(losses["control"][-1:]) or "no control"
+    paired = losses.query("control == @control")
+    more = (paired["low_joint"] > 0).sum()
+    return (
+        f"Mutations together clearly cost more than {spoken(control)} in "
+        f"{more or 'none'} of {len(paired)} comparisons"
+    )
+
+
+def _strengths_headline(points: pd.DataFrame) -> str:
+    """Return, in a sentence, how the mean of all mutations moves over strengths."""
+    together = points.query("mutation == @ALL_MUTATIONS").sort_values("strength")
+    moves = []
+    for language, values in together.groupby("language", sort=False)["value"]:
+        first, last = values.iloc[[0, -1]]
+        name = LANGUAGE_NAMES[language]
+        moves.append(f"from {first:.0f} to {last:.0f} % in {name}")
+    least = points["strength"].min()
+    most = points["strength"].max()
+    return f"From strength {least:g} to {most:g} the mean goes {' and '.join(moves)}"
