@@ -166,6 +166,7 @@ BROUGHT: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         f"class A {{ int f(int a) {{ return a; }} int x = {'(' * 3000}1{')' * 3000}; }}",
         "nested",
     ),
+    "long.java": (f"class A {{ int x = {'1 + ' * 3000}1; }}", "nested"),
 }
 """Programs that nobody can use, and what the reason names; test_outside.py has more in Python."""
 

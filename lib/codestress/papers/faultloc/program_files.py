@@ -1,12 +1,16 @@
 """Programs read from the user's own files."""
 
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from tree_sitter import Tree
 
 from codestress.errors import DataError
 from codestress.mutate.faults.neutral import FaultyProgram, Spm, bank
 from codestress.mutate.faults.sites import fault_sites
+from codestress.sandbox.runtimes import parser
 from codestress.types import Language
 
 from .programs import CorrectProgram, parse_fault, parses
@@ -14,6 +18,9 @@ from .studies import drawn_mutation
 
 Row = dict[str, Any]
 """A row about a program, as the commands print it."""
+DEEPEST = 300
+"""Most levels of a Java program's syntax tree; Python's own parser limits Python
+programs."""
 SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
 """Dict from the ending of a file's name to the language."""
 
@@ -26,7 +33,7 @@ def read_program(path: Path) -> CorrectProgram:
 
     Raises `DataError` if the file cannot be read. Raises `ValueError` if it is not
     UTF-8, is empty, does not parse, has a byte-order mark or a carriage return, or has
-    another ending.
+    another ending, or if a Java program is nested too deeply.
     """
     try:
         text = path.read_bytes().decode("utf-8")
@@ -53,7 +60,19 @@ def read_program(path: Path) -> CorrectProgram:
         raise ValueError("empty")
     if fault := parse_fault(text, spoken):
         raise ValueError(f"does not parse as {spoken}: {fault}")
+    if spoken == "java" and _depth(parser(spoken).parse(text.encode())) > DEEPEST:
+        raise ValueError("nested too deeply")
     return CorrectProgram(path.name, text, "", spoken)
+
+
+def _depth(tree: Tree) -> int:
+    """Return the number of levels of a syntax tree."""
+    depth = 0
+    level = [tree.root_node]
+    while level:
+        depth += 1
+        level = list(chain.from_iterable(node.children for node in level))
+    return depth
 
 
 def faulty_rows(file: CorrectProgram) -> list[Row]:
