@@ -197,20 +197,20 @@ def forest(
     published: bool = False,
     **texts: str,
 ) -> None:
-    """Draw estimates with intervals along the x axis, each in the row of `names` that the estimate's column `label`
-    names.
+    """Draw estimates with intervals along the x axis, each in the row of `names` that its column `label` says.
 
     `rows` has the columns named by `label` and `value`, and `low` and `high`, the ends of the intervals. Numbers are
     multiplied by `scale`. `limits` are the ends of the axis; `texts` sets the texts of axis and title. `series` names
     a column whose values are drawn beside each other, each with its colour and marker (None: one series). The values
-    of the column `model` have the looks of models. If `decided` is true, the column `decided` (bool) says whether a
-    marker is filled, so that an undecided estimate is hollow. If `published` is true, the numbers are a paper's own:
-    a click opens their source, and a single series is grey. A value that is not finite or lies outside `limits` gets
-    no marker; its interval is drawn as far as the axis goes.
+    of the column `model` have the looks of models. Series that are rows themselves need no entry in the legend. If
+    `decided` is true, the column `decided` (bool) says whether a marker is filled, so that an undecided estimate is
+    hollow. If `published` is true, the numbers are a paper's own: a click opens their source; one series is grey.
     """
     ax.set(xlim=limits, **texts)
     groups = _parts(rows, series) if series else {"": rows}
-    shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
+    are_rows = set(groups) <= set(names)
+    reach = 0.27 * (len(groups) > 1 and not are_rows)
+    shift = np.linspace(-reach, reach, len(groups))
     of_models = looks(groups)
     for number, (name, part) in enumerate(groups.items()):
         colour, shape = of_models[name] if series == "model" else look(number)
@@ -220,7 +220,8 @@ def forest(
         heights = np.array([names.index(row) for row in part[label]]) + shift[number]
         mark(ax, part, estimates[0], heights, published=published)
         faces = np.where(part["decided"], colour, "white") if decided else colour
-        _draw_series(ax, estimates, heights, colour, shape, faces, name)
+        shown = "" if are_rows else name
+        _draw_series(ax, estimates, heights, colour, shape, faces, shown)
     name_rows(ax, names, 0.45)
 
 
@@ -236,7 +237,8 @@ def _draw_series(
     """Draw a series of a forest within the limits of the x axis: intervals, markers,
     and an entry in the legend if the series has a `name`.
 
-    An interval that is cut ends in an arrow. `estimates` has the rows value, low and
+    A value that is not finite or lies outside the limits gets no marker. An interval
+    that is cut ends in an arrow. `estimates` has the rows value, low and
     high; `faces` are the colours that fill the markers.
     """
     least, most = ax.get_xlim()

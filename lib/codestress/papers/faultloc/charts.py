@@ -51,13 +51,11 @@ def share_dots(frames: Panels, *, xlabel: str) -> Figure:
     theirs = every["condition"].str.startswith("published")
     own = every[~theirs]
     labels = list(every["label"].unique())
-    # Models that are rows themselves need no colours.
-    series = None if own["model"].isin(labels).all() else "model"
     rows = max(1, own["label"].nunique() * len(frames))
     of_a_row = max(0.22, 0.1 + 0.085 * (len(own) // rows))
     height = min(8.2, 1.1 + len(labels) * of_a_row)
     figure, axes = panels(list(frames), len(frames), height, sharex=True, sharey=True)
-    style: Any = {"value": "accuracy", "scale": 100, "series": series}
+    style: Any = {"value": "accuracy", "scale": 100, "series": "model"}
     for ax, title in zip(axes, frames, strict=True):
         inside = every.index.get_level_values("panel") == title
         _draw_published(ax, every[inside & theirs], labels)

@@ -182,7 +182,8 @@ def _draw_shares(
     style: Any = {"fmt": "none", "ecolor": "#111111", "capsize": 2}
     box: tuple[Any, ...] = (share, places)
     if len(conditions) == 1:
-        ax.barh(places, share, 0.7, color=colour)
+        colours = [own.colour for own in looks(part.index).values()]
+        ax.barh(places, share, 0.7, color=PUBLISHED if published else colours)
         box = (share / 2, places, share, 0.7)
     else:
         face = "white" if number % 2 else colour
