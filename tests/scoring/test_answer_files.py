@@ -120,7 +120,7 @@ def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
         (b"BZh" + b"\xff" * 20, ["utf-8"]),
         (pack(b"{"), ["JSON"]),
         (pack(b"[1]"), ["JSON", "list"]),
-        (pack(b'{"a": "1"}'), ["a:", "list"]),
+        (pack(b'{"a": "1"}'), ["but a", "list"]),
         (pack(b'{"id": "a", "messages": [{"content": "2"}]}'), ["id, messages"]),
     ):
         packed.write_bytes(content)
@@ -383,7 +383,7 @@ def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
     numbers = [sample(1, 1, "2"), sample(2, 1, "2", None)]
     assert read_answers(zipped(path, numbers)).answers == {"1": ["2"], "2": ["2", None]}
     path.write_text(json.dumps(log))
-    with refused(NothingMatchedError, "log.json", "no samples"):
+    with refused(NothingMatchedError, "log.json", "0 rows"):
         read_answers(path)
 
 
@@ -529,17 +529,16 @@ def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
     file = read_answers(path)
     assert (file.format, file.answers) == ("parquet", {"1": ["2", "3"], "2": [None]})
     names(file.warnings, "rows without id, left out: 4")
-    for ids in ([Decimal("1.0")], [b"1"], pa.array(["1"]).dictionary_encode()):
-        pq.write_table(pa.table({"task_id": ids, "completion": [[b"2", b"3"]]}), path)
+    for ids in ([Decimal("1.0")], pa.array(["1"]).dictionary_encode()):
+        pq.write_table(pa.table({"task_id": ids, "completion": [["2", "3"]]}), path)
         assert read_answers(path).answers == {"1": ["2", "3"]}
     lines(path, *({"task_id": "a", "completion": text} for text in "23"))
     file = read_answers(path)
     assert (file.format, file.answers) == ("evalplus", {"a": ["2", "3"]})
     assert read_answers(path, "jsonl").format == "jsonl"
-    with refused(DataError, "table", "jsonl, not parquet"):
-        read_answers(path, "parquet")
-    with refused(NothingMatchedError, "2 rows"):
-        read_answers(path, "cruxeval")
+    for form in ("parquet", "cruxeval"):
+        with refused(DataError, "table", f"jsonl, not {form}"):
+            read_answers(path, form)
     # Only lm-eval's filters repeat the answers.
     filtered = [{"id": "a", "answer": text, "filter": text} for text in "23"]
     assert answers_in(path, *filtered) == {"a": ["2", "3"]}
@@ -563,9 +562,8 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
         file.write('{"id": true, "answer": "2"}\n{"id": "d", "ans')
     answers = read_answers(path)
     assert answers.answers == {"a": ["2"], "b": [None], "c": [None]}
-    no_row, no_id, no_text = answers.warnings
-    names(no_row, "no object", ": 2, 7")
-    names(no_id, "id", ": 3, 6")
+    no_id, no_text = answers.warnings
+    names(no_id, "id", ": 2, 3, 6, 7")
     names(no_text, "answer", ": 4, 5")
     path.write_text('"", "ans": 1}\n{"id": "a", "answer": "2"}\n')
     assert read_answers(path).answers == {"a": ["2"]}
@@ -578,7 +576,7 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
     for content, told in (
         ("ID,answer,Answer\na,2,3\n", ("answer", "twice")),
         ('{"id": "a", "answer": "2", "Answer": "3"}\n', ("answer", "twice")),
-        ('{"samples": {"first": [{}], "second": [{}]}}', ("first, second",)),
+        ('{"samples": {"first": [{}], "second": [{}]}}', ("list of rows",)),
         # What follows would be its answer.
         ('id,answer\na,2\nb,"[1\nc,3\n', ("row 2",)),
     ):
@@ -632,14 +630,12 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(bomb))
     table = pa.table({"id": ["a"] * 9_000, "answer": ["2"] * 9_000})
     pq.write_table(table, tmp_path / "b.parquet")
-    zipped(tmp_path / "c.eval", [sample("a", 1, "2" * 6_000)])
     many = [sample("a", epoch, "2" * 4_000) for epoch in range(30)]
     zipped(tmp_path / "d.eval", many)
     (tmp_path / "e.jsonl").write_text("{}\n" * 9_000)
     for name, told in (
         ("a.json.gz", "5,000 bytes"),
         ("b.parquet", "5,000 rows"),
-        ("c.eval", "bytes"),
         ("d.eval", "bytes"),
         ("e.jsonl", "5,000 lines"),
     ):

@@ -3,7 +3,6 @@ possibly inside an API's response."""
 
 from collections.abc import Sequence
 from contextlib import suppress
-from decimal import Decimal
 from types import NoneType
 from typing import Any
 
@@ -34,12 +33,10 @@ def field_at(row: Any, path: str) -> Any:
 
 
 def id_text(value: Any) -> str:
-    """Return a problem's id as text; empty for a fraction and for a value that is no id."""
-    if isinstance(value, float | Decimal):
-        value = int(value) if value % 1 == 0 else None
-    if isinstance(value, bytes):
-        value = value.decode(errors="replace")
-    return "" if isinstance(value, bool | list | dict | None) else str(value)
+    """Return a problem's id as text; empty for a value that is no id. A whole number
+    loses its `.0`, which pandas writes in a column with gaps."""
+    text = "" if isinstance(value, bool | list | dict | None) else str(value)
+    return text.removesuffix(".0") if text[:-2].isdigit() else text
 
 
 def values_at(rows: Sequence[Any], path: str) -> tuple[list[Any], str]:
@@ -103,8 +100,6 @@ def _text(message: Any) -> str | None:
     match message:
         case str(text) | [str(text)]:
             return text
-        case bytes(content):
-            return content.decode(errors="replace")
         case {"type": "reasoning" | "thinking"} | {"thought": True}:
             return None
         case {"role": role} if role in PROMPTING:

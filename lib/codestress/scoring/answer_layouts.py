@@ -12,7 +12,6 @@ import struct
 import zipfile
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -23,7 +22,7 @@ from codestress.errors import (
     NothingMatchedError,
     ParameterError,
 )
-from codestress.literals import parse_json
+from codestress.literals import parse_json, unique_fields
 from codestress.problems.problem_files import LARGEST, decoded, unpacked
 from codestress.validation import read_yaml
 
@@ -45,7 +44,10 @@ TABLE = LAYOUTS.pop("table")
 wrote, the preferred first."""
 FORMATS = ("cruxeval", *LAYOUTS, "jsonl", "csv", "parquet")
 """Formats that `codestress score --format` accepts."""
-WANTED = "give an object of problem ids to lists of texts, or another format of docs/scoring.md, in UTF-8"
+WANTED = (
+    "rename its fields, choose another --format, or give JSON of problem ids to lists of "
+    "texts, or another format of docs/scoring.md, in UTF-8"
+)
 MOST_ROWS = 2_000_000
 """Largest number of rows in a file, a guard against small files that unpack to endless
 ones."""
@@ -57,8 +59,6 @@ LOG_LIKELIHOOD = re.compile(r"\[+'?-?(?:\d+\.|inf)[^,]*, '?(?:True|False)'?\]")
 ZSTANDARD = 93
 """Number of inspect_ai's compression method in the zip format; Python's zipfile
 supports it from version 3.14 on."""
-NO_SAMPLES = "no samples of inspect_ai in it; its run ended before the first answer"
-NO_ROW = "no object, or have more cells than columns"
 
 
 @dataclass(frozen=True)
@@ -110,16 +110,17 @@ def _samples(content: bytes) -> list[Any]:
     zip archive with a JSON file for each sample. A sample that is not a JSON object
     becomes None."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        names = dict.fromkeys(filter(SAMPLE.fullmatch, archive.namelist()))
-        if not names:
+        members = {}
+        for info in archive.infolist():
+            if SAMPLE.fullmatch(info.filename):
+                members[info.filename] = info
+        if not members:
             found = ", ".join(archive.namelist()[:9])
-            raise NothingMatchedError(f"{NO_SAMPLES} (found: {found})")
-        members = [archive.getinfo(name) for name in names]
-        sizes = [info.file_size for info in members]
-        whole = sum(sizes)
-        if max(sizes) > LARGEST or whole > 16 * LARGEST:
+            raise NothingMatchedError(f"no samples of inspect_ai in it, but {found}")
+        whole = sum(info.file_size for info in members.values())
+        if whole > 16 * LARGEST:
             raise ValueError(f"it unpacks to {whole:,} bytes")
-        return [_object(_member(archive, info, content)) for info in members]
+        return [_object(_member(archive, info, content)) for info in members.values()]
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes) -> bytes:
@@ -150,74 +151,53 @@ def _from_text(text: str, form: str) -> AnswerFile:
     `ValueError` for a text that cannot be read."""
     if text.count("\n") > MOST_ROWS:
         raise ValueError(f"it has more than {MOST_ROWS:,} lines")
-    if form != "csv":
-        try:
-            content = parse_json(text, unique=True)
-        except ValueError as error:
-            rows = [_object(line) for line in text.split("\n") if line.strip()]
-            if any(rows):
-                return _from_rows(rows, form, "jsonl")
-            if text.lstrip().startswith(("{", "[")):
-                raise ValueError(f"it is not JSON: {error}") from None
-        else:
-            return _from_json(content, form)
-    return _from_rows(_csv(text), form, "csv")
+    try:
+        content = parse_json(text, unique=True)
+    except ValueError as error:
+        rows = [_object(line) for line in text.split("\n") if line.strip()]
+        if any(rows):
+            return _from_rows(rows, form, "jsonl")
+        if text.lstrip().startswith(("{", "[")):
+            raise ValueError(f"it is not JSON: {error}") from None
+        return _from_rows(_csv(text), form, "csv")
+    return _from_json(content, form)
 
 
 def _from_json(content: Any, form: str) -> AnswerFile:
-    """Return the answers in the JSON value `content`: rows, a harness's results, a
-    single row, or CRUXEval's object of ids and lists. Raises `ValueError` for a value
-    without rows."""
+    """Return the answers in the JSON value `content`: CRUXEval's object of ids and
+    lists, rows, a harness's results, or a single row. Raises `ValueError` for any other
+    value."""
     rows = content
     if isinstance(content, dict):
-        # inspect_ai's logs have a list of samples, EvalPlus's results an object of lists.
-        rows = content.get("samples") or content.get("eval") or [content]
-        if isinstance(rows, dict):
-            lists = [part for part in rows.values() if isinstance(part, list)]
-            if "samples" in content and len(lists) > 1:
-                tasks = ", ".join(rows)
-                raise ValueError(f"it has samples of {tasks}; give those of one task")
-            if "status" in content:
-                raise NothingMatchedError(NO_SAMPLES)
-            rows = list(chain(*lists))
-    if rows == [content]:
-        with suppress(NothingMatchedError):
-            return _from_rows(rows, form, "jsonl")
-        if form in ("", "cruxeval"):
-            return AnswerFile("cruxeval", _lists_of_texts(content))
-    known = isinstance(rows, list) and any(map(_lowercase, rows))
-    if rows != [] and not known:
-        raise ValueError(f"it is a JSON {type(content).__name__}")
+        if form in ("", "cruxeval") and all(map(are_texts, content.values())):
+            return AnswerFile("cruxeval", content)
+        rows = content.get("samples", [content])
+        parts = content.get("eval")
+        # EvalPlus's results are an object of lists; inspect_ai's logs have samples beside.
+        if isinstance(parts, dict) and "samples" not in content:
+            rows = []
+            for part in parts.values():
+                rows += part if isinstance(part, list) else []
+    if not isinstance(rows, list):
+        raise ValueError("it is JSON without a list of rows")
     return _from_rows(rows, form, "jsonl")
 
 
-def _lists_of_texts(content: Row) -> dict[str, list[str | None]]:
-    """Return the object `content` if it maps problem ids to lists of texts. Raises
-    `ValueError` if not."""
-    for name, texts in content.items():
-        if not are_texts(texts):
-            names = ", ".join([*content][:9])
-            raise ValueError(f"{name}: is not a list of texts (found {names})")
-    return content
-
-
 def _csv(text: str) -> list[Any]:
+    """Return the rows of a CSV text, the first line of which names the columns. A row
+    with more cells than columns, which an answer with a comma makes, becomes None."""
     text = text.lstrip("\r\n")
     csv.field_size_limit(LARGEST)
     mark = max(",;\t", key=text.partition("\n")[0].count)
     lines = io.StringIO(text, newline="")
     # Strict: a quote that is not closed would take the rows behind it into its answer.
-    reader = csv.DictReader(lines, delimiter=mark, strict=True, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=mark, strict=True, skipinitialspace=True)
     rows: list[Any] = []
     try:
-        names = [name.strip().lower() for name in reader.fieldnames or ()]
-        for name in names:
-            if name and names.count(name) > 1:
-                raise ValueError(f"column {name} appears twice")
-        for row in reader:
-            # More cells than columns: an answer with a comma that is not quoted.
-            cells = {name: cell or None for name, cell in row.items()}
-            rows.append(None if None in row else cells)
+        names = next(reader, [])
+        for cells in filter(None, reader):
+            pairs = zip(names, [cell or None for cell in cells], strict=False)
+            rows.append(unique_fields(pairs) if len(cells) <= len(names) else None)
     except csv.Error as error:
         raise ValueError(f"row {len(rows) + 1}: {error}") from None
     return rows
@@ -250,12 +230,8 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
     filters: dict[str, object] = {}
     for number, (row, value) in enumerate(zip(rows, values, strict=True), start=1):
         problem = id_text(field_at(row, id_field))
-        if container == "csv" and problem[:-2].isdigit():
-            # pandas writes whole numbers as floats in a column with gaps.
-            problem = problem.removesuffix(".0")
         if not problem.strip():
-            fault = f"without {id_field}" if row else f"that are {NO_ROW}"
-            faults[f"rows {fault}, left out"].append(str(number))
+            faults[f"rows without {id_field}, left out"].append(str(number))
             continue
         # lm-eval writes the same responses again for each of its filters.
         row_filter = name == "lm-eval" and row.get("filter")
@@ -278,13 +254,8 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
 def _lowercase(row: Any) -> Row:
     """Return the fields of `row` with their names in lower case; no fields if `row` is
     not an object. Raises `ValueError` if two fields get the same name."""
-    fields: Row = {}
-    for written, value in row.items() if isinstance(row, dict) else ():
-        name = str(written).strip().lower()
-        if name in fields:
-            raise ValueError(f"field {name} appears twice, in another case")
-        fields[name] = value
-    return fields
+    fields = row.items() if isinstance(row, dict) else ()
+    return unique_fields((str(name).strip().lower(), field) for name, field in fields)
 
 
 def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, str]:
@@ -293,10 +264,7 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
     there is none."""
     names = dict.fromkeys(chain(*rows)).keys()
     layouts = {**LAYOUTS, container: TABLE}
-    if form == "cruxeval":
-        # CRUXEval's format is an object without rows.
-        layouts.clear()
-    elif form:
+    if form:
         if form not in layouts:
             raise ValueError(f"it is {container}, not {form}")
         layouts = {form: layouts[form]}
@@ -311,15 +279,10 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
         if id_field and answer_field:
             return name, id_field, answer_field
     id_names, wanted = map(", ".join, LAYOUTS.get(form, TABLE).values())
-    remedy = WANTED
-    if names:
-        found = ", ".join([*names][:99])
-        remedy = f"found {found}: rename them, or choose another --format"
-    elif rows:
-        remedy = f"they are {NO_ROW}"
+    found = ", ".join([*names][:99]) or "no fields"
     raise NothingMatchedError(
         f"no answers in it: none of its {len(rows):,} rows has an id ({id_names}) "
-        f"and an answer ({wanted}); {remedy}"
+        f"and an answer ({wanted}), but {found}; {WANTED}"
     )
 
 
