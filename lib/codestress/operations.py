@@ -8,6 +8,7 @@ that makes a huge value.
 import ast
 import operator
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 LARGEST_BITS = 50_000
@@ -62,21 +63,21 @@ def size(op: ast.operator, left: Any, right: Any) -> int:
     return characters * times
 
 
-ITEMS = (list, tuple, str, range)
+ITEMS = {list, tuple, str, range}
 """Types whose elements have a fixed order. Sets have none, so a list cannot be made of
 a set."""
 TYPES: dict[str, tuple[type, set[type]]] = {
     "set": (set, {set, frozenset, *ITEMS}),
     "frozenset": (frozenset, {set, frozenset, *ITEMS}),
-    "list": (list, {*ITEMS}),
-    "tuple": (tuple, {*ITEMS}),
+    "list": (list, ITEMS),
+    "tuple": (tuple, ITEMS),
+    "dict": (dict, {dict, list, tuple}),
     "bytes": (bytes, {list, tuple, range, bytes}),
     "range": (range, {int}),
     "float": (float, {bool, int, float, str}),
     "complex": (complex, {bool, int, float}),
 }
-"""Data types by name, except dictionaries, each with the types that an argument may
-have. A type that takes no list is not called without arguments."""
+"""Data types by name, each with the types that an argument may have."""
 
 
 def constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
@@ -86,17 +87,12 @@ def constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> An
     Whether a call is permitted depends only on its name and arguments. Raises
     `ValueError` for other names and for arguments of other types.
     """
-    match name, arguments:
-        case "dict", [] | [dict()]:
-            return dict(*arguments, **keywords)
-        case "dict", [list() | tuple() as pairs]:
-            if all(isinstance(pair, list | tuple) for pair in pairs):
-                return dict(pairs, **keywords)
-    if keywords:
+    if keywords and name != "dict":
         raise ValueError(f"a call of {name} with keywords")
     if name in TYPES:
         kind, types = TYPES[name]
-        given = {type(argument) for argument in arguments}
-        if given <= types and (given or list in types):
-            return kind(*arguments)
+        if name == "dict" and {set, frozenset} & {*map(type, chain(*arguments))}:
+            raise ValueError("a set, which has no order, as key and value")
+        if {type(argument) for argument in arguments} <= types:
+            return kind(*arguments, **keywords)
     raise ValueError(f"a call of {name}")

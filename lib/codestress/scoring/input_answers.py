@@ -9,7 +9,6 @@ nothing in an answer can touch the process that reports the function's value.
 """
 
 import ast
-import builtins
 from contextlib import suppress
 from pathlib import Path
 from types import EllipsisType
@@ -152,14 +151,12 @@ class _Closing(ast.NodeTransformer):
     """Transformer of an argument's syntax tree that accepts only the closed kind:
     values, operators, comprehensions, lambdas, and calls of `FUNCTIONS` and `METHODS`.
 
-    A name to which the program assigns a literal is replaced by that value, so that an
-    answer cannot change it. A name that a lambda or a comprehension binds is renamed:
-    outside of these it then means nothing, while a name such as `exec` would mean the
-    builtin. Raises `NotArguments` for anything else.
+    A name that a lambda or a comprehension binds is renamed: outside of these it then
+    means nothing, while a name such as `exec` would mean the builtin. Raises
+    `NotArguments` for anything else.
     """
 
     def __init__(self, call: ast.Call, code: str) -> None:
-        self.values = _constants(code)
         self.prefix = "own_"
         while self.prefix in code:
             self.prefix = f"o{self.prefix}"
@@ -175,8 +172,8 @@ class _Closing(ast.NodeTransformer):
                 return ast.arg(self.prefix + name)
             case ast.Name(name, context) if name in self.bound:
                 return ast.Name(self.prefix + name, context)
-            case ast.Name(name) if name in self.values or name in FUNCTIONS:
-                return self.values.get(name, node)
+            case ast.Name(name) if name in FUNCTIONS:
+                return node
             case ast.Name(name) | ast.Attribute(attr=name) if name not in METHODS:
                 raise NotArguments(f"the name {name}, which an argument may not use")
             case ast.Call(func=func) if not isinstance(func, ast.Name | ast.Attribute):
@@ -188,20 +185,3 @@ class _Closing(ast.NodeTransformer):
         if not isinstance(node, PLAIN):
             raise NotArguments(f"{type(node).__name__} in an argument")
         return self.generic_visit(node)
-
-
-def _constants(code: str) -> dict[str, ast.expr]:
-    """Return a dict from the names to which the program `code` assigns a literal at its
-    top level to the syntax trees of the literals.
-
-    Names of builtins are left out. The dict is empty if the program does not parse.
-    """
-    values: dict[str, ast.expr] = {}
-    with suppress(SyntaxError):
-        for statement in parse_program(code).body:
-            match statement:
-                case ast.Assign([ast.Name(name)], value) if not hasattr(builtins, name):
-                    with suppress(NotLiteral):
-                        literal_of(value)
-                        values[name] = value
-    return values

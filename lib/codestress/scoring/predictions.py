@@ -9,9 +9,10 @@ This rule serves only for comparison: answers such as `3 or True` pass it.
 """
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from codestress.literals import (
@@ -34,6 +35,8 @@ from .input_answers import (
 )
 
 Rule = Literal["strict", "reference"]
+Judge = Callable[[Execution], Score]
+"""Function that scores the execution of an answer's program."""
 
 REASONS = {end: Outcome.__members__.get(end.name, Outcome.INCORRECT) for end in Ending}
 REASONS |= dict.fromkeys([Ending.CPU_TIME, Ending.WALL_TIME], Outcome.TIMEOUT)
@@ -80,7 +83,7 @@ def _run(
     """Return the scores of answers whose programs `executor` runs, with programs of the
     same source next to each other. Answers without a program are unparsable."""
     scores: dict[Answer, Score] = {}
-    jobs: dict[Answer, tuple[Program, bool]] = {}
+    jobs: dict[Answer, tuple[Program, Judge]] = {}
     for answer in answers:
         try:
             strict = rule == "strict"
@@ -90,11 +93,8 @@ def _run(
     order = sorted(jobs, key=lambda answer: jobs[answer][0].source)
     executions = executor.run(jobs[answer][0] for answer in order)
     for answer, execution in zip(order, executions, strict=True):
-        if rule == "strict":
-            unresolved = jobs[answer][1]
-            scores[answer] = score_execution(execution, answer.problem, unresolved)
-        else:
-            scores[answer] = score_asserted(execution, answer.text.strip())
+        _, judge = jobs[answer]
+        scores[answer] = judge(execution)
     return scores
 
 
@@ -146,23 +146,24 @@ def _value(answer: Answer) -> str:
     return text
 
 
-def _called(answer: Answer) -> tuple[Program, bool]:
+def _called(answer: Answer) -> tuple[Program, Judge]:
     """Return the program that calls the problem's function with the arguments in an
-    answer, and whether the arguments contain arithmetic.
+    answer, and the function that scores its execution (`score_execution`).
 
     Raises `NotArguments` for an answer that is neither data nor an expression without
     side effects.
     """
     problem = answer.problem
     call = parse_arguments(answer.text, problem)
+    judge = partial(score_execution, problem=problem)
     if isinstance(call, str):
         # An expression is evaluated, so the program counts as untrusted.
-        return Program(problem.code, call=call), False
+        return Program(problem.code, call=call), judge
     positional, keywords, unresolved = call
     program = Program(
         problem.code, problem.function, positional, keywords, source=problem.source
     )
-    return program, unresolved
+    return program, partial(judge, unresolved=unresolved)
 
 
 def score_execution(
@@ -204,9 +205,10 @@ def score_interpreted(problem: Problem, text: str) -> Score:
     return Score(REASONS[outcome], 0.0, detail)
 
 
-def _pasted(answer: Answer, task: Task) -> tuple[Program, bool]:
+def _pasted(answer: Answer, task: Task) -> tuple[Program, Judge]:
     """Return the program with which CRUXEval's own harness judges an answer (an
-    assertion that the answer's text equals the problem's output), and False.
+    assertion that the answer's text equals the problem's output), and the function that
+    scores its execution (`score_asserted`).
 
     Raises `NotArguments` for an input without the function's name and a parenthesis,
     and for an output that contains the call.
@@ -217,7 +219,7 @@ def _pasted(answer: Answer, task: Task) -> tuple[Program, bool]:
     if task == "output" and problem.call in answer.text:
         raise NotArguments("the call itself")
     code = f"{problem.code}\nassert {problem.output} == {answer.text}"
-    return Program(code), False
+    return Program(code), partial(score_asserted, answer=answer.text.strip())
 
 
 def score_asserted(execution: Execution, answer: str) -> Score:
