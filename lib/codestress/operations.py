@@ -63,7 +63,7 @@ def size(op: ast.operator, left: Any, right: Any) -> int:
     return characters * times
 
 
-ITEMS = {list, tuple, str, range}
+ITEMS: set[type] = {list, tuple, str, range}
 """Types whose elements have a fixed order. Sets have none, so a list cannot be made of
 a set."""
 TYPES: dict[str, tuple[type, set[type]]] = {

@@ -2,11 +2,8 @@
 possibly inside an API's response."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from types import NoneType
 from typing import Any
-
-from codestress.literals import parse_json, parse_literal
 
 PROMPTING = ("system", "developer", "user", "tool")
 """Roles of messages that a model is sent."""
@@ -39,29 +36,18 @@ def id_text(value: Any) -> str:
     return text.removesuffix(".0") if text[:-2].isdigit() else text
 
 
-def values_at(rows: Sequence[Any], path: str) -> tuple[list[Any], str]:
-    """Return the values of the field at `path`, and its name. Texts of a field for several answers
-    are read as lists where each writes out a list of texts, and the name says so."""
+def values_at(rows: Sequence[Any], path: str) -> list[Any]:
+    """Return the values of the field at `path`. Raises `ValueError` if the field is for
+    several answers, and each of its texts writes out a list of texts."""
     values = [field_at(row, path) for row in rows]
-    if path.endswith(("s", "_list")):
-        lists = list(map(_written_list, values))
-        if any(lists) and None not in lists:
-            return lists, f"the lists in {path}"
-    return values, path
-
-
-def _written_list(cell: Any) -> list[str | None] | None:
-    """Return the list of texts that a cell writes out, as JSON or as Python's `repr` does; an empty
-    one for an empty cell, None for any other."""
-    content: Any = [] if cell is None else None
-    if isinstance(cell, str):
-        with suppress(ValueError):
-            content = parse_json(cell)
-        with suppress(ValueError):
-            value = parse_literal(cell).value
-            # NumPy writes lists without commas, which Python reads as one text.
-            content = value if repr(value) == cell else content
-    return content if are_texts(content) else None
+    texts = [value for value in values if isinstance(value, str)]
+    several = path.endswith(("s", "_list"))
+    if several and texts and all(text.startswith(("['", '["')) for text in texts):
+        raise ValueError(
+            f"each {path} is a text that writes out a list: give lists, as JSON Lines or "
+            "Parquet have them, or rename the field to `answer` if each is one answer"
+        )
+    return values
 
 
 def are_texts(value: Any) -> bool:

@@ -224,7 +224,7 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
     """
     rows = [_lowercase(row) for row in table]
     name, id_field, answer_field = _fields(rows, form, container)
-    values, answer_field = values_at(rows, answer_field)
+    values = values_at(rows, answer_field)
     answers: dict[str, list[str | None]] = {}
     faults: dict[str, list[str]] = defaultdict(list)
     filters: dict[str, object] = {}

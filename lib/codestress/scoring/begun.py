@@ -25,9 +25,13 @@ the last `assert`. `first_line`: the first line alone.
 
 Appendix J of Sense and Sensitivity opens the fence in the prefill.
 """
-ASSERT = re.compile(r"(?<![A-Za-z0-9])assert\b(?!\s*\(?\s*not\b)")
-QUESTION = re.compile(r"\w\(\?\?\)|==\s*\?\?")
-"""Pattern of the question marks in the prompt's assertion."""
+ASSERTION = (
+    r"(?<![A-Za-z0-9])assert\b(?!\s*\(?\s*not\b)"
+    r"(?=[^\n]*==)(?![^\n]*(?:\w\(\?\?\)|==\s*\?\?))"
+)
+"""Regular expression of the beginning of an assertion with `==` in its line, but
+without the question marks of the prompt's assertion."""
+OWN_LINE = re.compile(rf"^[^\S\n]*{ASSERTION}", re.MULTILINE)
 CALL = re.compile(r"[\s(]*[A-Za-z_]\w*\s*\(")
 OPENING_FENCE = re.compile(r"```[^\n`]*(?=\n)")
 CLOSING_FENCE = re.compile(r"(?:\A|\n)```|(?<=[^\s`])```[ \t]*(?=\n|\Z)")
@@ -141,19 +145,10 @@ def _written_whole(text: str, function: str) -> str:
     that has a language or begins the text. Without such a fence, the result is the text
     without the formatting around the whole of it.
     """
-    in_prose = None
-    start = 0
-    for line in text.splitlines(keepends=True):
-        word = ASSERT.search(line)
-        if word and "==" in line and not QUESTION.search(line):
-            behind = start + word.end()
-            if not line[: word.start()].strip():
-                return _side(text[behind:], function)
-            if in_prose is None and text.find(FENCE, 0, start) < 0:
-                in_prose = behind
-        start += len(line)
-    if in_prose is not None:
-        return _side(text[in_prose:], function)
+    assertion = OWN_LINE.search(text)
+    assertion = assertion or re.search(ASSERTION, text.partition(FENCE)[0])
+    if assertion:
+        return _side(text[assertion.end() :], function)
     opening = OPENING_FENCE.search(text)
     if opening and (opening[0] != FENCE or not text[: opening.start()].strip()):
         return text[opening.end() :]
