@@ -318,13 +318,12 @@ def fit_curves(
         return parameters
     y = y[fitted]
     weights = weights[fitted]
-    line = partial(fit_line, x, weights, weights * y, floor, highest[0])
+    line = partial(fit_line, x, y, weights, floor, highest[0])
     rates = rate_grid(x, highest[1])
     errors = np.hstack([line(rate)[2] for rate in rates[:, None, None]])
     # Take the smallest of equally good rates: after a steep fall all larger rates fit
     # as well.
-    errors /= (weights * y**2).sum(axis=1, keepdims=True)
-    errors = np.round(errors, 12)
+    errors = np.round(errors / total(weights * y**2), 12)
     best = errors.argmin(axis=1)
     if start is not None:
         nearest = np.abs(rates - start).argmin()
@@ -364,58 +363,46 @@ def rate_grid(x: Array, highest: float) -> Array:
 
 
 def fit_line(
-    x: Array, weights: Array, weighted: Array, floor: bool, highest: float, rate: Array
+    x: Array, y: Array, weights: Array, floor: bool, highest: float, rate: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Return the least-squares line in exp(-rate * x) through each row of y (m, k) at
+    """Return the least-squares line in exp(-rate * x) through each row of `y` (m, k) at
     `x` (k,).
 
-    The result is a tuple of four arrays (m, 1): height, floor, squared error minus that
-    of a line at 0, and half of the error's derivative with respect to the rate.
-    `weighted` is y times its `weights`, both (m, k); `rate` is (m, 1) or (1, 1). The
-    height is at most `highest`, neither height nor floor is below 0, and the floor is 0
-    unless `floor`.
+    The result is a tuple of four arrays (m, 1): height, floor, squared error, and the
+    error's derivative with respect to the rate, halved. `weights` (m, k) weigh the
+    squared errors; `rate` is (m, 1) or (1, 1). The height is at most `highest`, neither
+    height nor floor is below 0, and the floor is 0 unless `floor`.
     """
     falling = np.exp(-rate * x)
-    product = total(weighted, falling)
-    squares = total(weights, falling**2)
-    height, error = slope(product, squares, highest)
+    height = slope(falling, y, weights, highest)
     level = 0 * height
     if floor:
-        count = weights.sum(axis=1, keepdims=True)
-        mean = weighted.sum(axis=1, keepdims=True) / count
-        middle = total(weights, falling) / count
-        about_mean = product - count * middle * mean
-        spread = squares - count * middle**2
-        free, free_error = slope(about_mean, spread, highest)
+        shares = weights / total(weights)
+        mean = total(shares * y)
+        middle = total(shares * falling)
+        free = slope(falling - middle, y - mean, weights, highest)
         level = mean - free * middle
         # If the best floor is below 0, 0 is the best allowed floor: the error is convex.
-        held = level < 0
-        height = np.where(held, height, free)
-        error = np.where(held, error, free_error - count * mean**2)
+        height = np.where(level < 0, height, free)
         level = np.maximum(level, 0)
-    steep = falling * x
-    residual = total(weighted, steep)
-    residual -= level * total(weights, steep)
-    residual -= height * total(weights, falling * steep)
-    return height, level, error, height * residual
+    residual = y - level - height * falling
+    weighted = weights * residual
+    rise = height * total(weighted * falling * x)
+    return height, level, total(weighted * residual), rise
 
 
-def total(values: Array, factors: Array) -> Array:
-    """Return the scalar product (m, 1) of each row of `values` (m, k) with the same row
-    of `factors` (m, k), or with its only row (1, k)."""
-    return floats((values[:, None] @ factors[..., None])[:, 0])
+def total(values: Array) -> Array:
+    """Return the sum (m, 1) of each row of `values` (m, k)."""
+    return floats(values.sum(axis=1, keepdims=True))
 
 
-def slope(product: Array, squares: Array, highest: float) -> tuple[Array, Array]:
-    """Return the least-squares slope of a line through 0, clipped to 0 to `highest`,
-    and its squared error minus that of a line at 0.
-
-    `product` has the sums of y times x, and `squares` those of x squared. All arrays
-    are (m, 1).
-    """
-    free = np.divide(product, squares, out=0 * product, where=squares > 1e-15)
-    held = np.clip(free, 0, highest)
-    return held, held * (held * squares - 2 * product)
+def slope(x: Array, y: Array, weights: Array, highest: float) -> Array:
+    """Return the least-squares slopes (m, 1) of lines through 0, clipped to 0 to
+    `highest`. `x`, `y` and `weights` are (m, k)."""
+    products = total(weights * x * y)
+    squares = total(weights * x**2)
+    free = np.divide(products, squares, out=0 * products, where=squares > 1e-15)
+    return np.clip(free, 0, highest)
 
 
 def valley(errors: Array, start: int) -> NDArray[np.intp]:
