@@ -11,7 +11,7 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Hashable, Iterable, Sized
+from collections.abc import Hashable, Sized
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -60,14 +60,12 @@ def parse_json(text: str | bytes, *, unique: bool = False) -> Any:
     `unique`, for an object in which a key appears twice.
     """
     try:
-        return json.loads(text, object_pairs_hook=unique_fields if unique else None)
+        return json.loads(text, object_pairs_hook=_unique if unique else None)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def unique_fields(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a dict from name to value of the `pairs`. Raises `ValueError` if a name
-    appears twice."""
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict[str, Any]()
     for name, value in pairs:
         if name in content:

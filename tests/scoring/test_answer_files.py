@@ -467,7 +467,6 @@ def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> Non
         ("jsonl", {"id": "a", "answer": "2"}),
         ("jsonl", [{"id": 1, "target": "9", "answer": "9", "prediction": "2"}]),
         ("jsonl", [{"id": 1.0, "answer": "9", "generated_text": "2"}]),
-        ("jsonl", [{"ID": "a", "Answer": "9", "Model_Output": "2"}]),
         (
             "jsonl",
             [{"id": "a", "prompt": "?", "text": "f(1)?", "output": "2", "answer": "9"}],
@@ -512,7 +511,7 @@ def test_cells_are_read_as_pandas_writes_them(
 
 def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
     path = tmp_path / "table"
-    cells = [("ID", " Answer"), ("a", '"[1, ""x"",\r\n 2]"'), ("a", "None"), ("01", "")]
+    cells = [("id", " answer"), ("a", '"[1, ""x"",\r\n 2]"'), ("a", "None"), ("01", "")]
     for mark in ",;\t":
         path.write_bytes("\r\n".join(map(mark.join, cells)).encode("utf-8-sig"))
         file = read_answers(path)
@@ -571,12 +570,11 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
     kinds = [{"id": "a", "completion": "2"}, {"task_id": "b", "response": "3"}]
     assert answers_in(path, *kinds) == {"a": ["2"]}
     for content, told in (
-        ("ID,answer,Answer\na,2,3\n", ("answer", "twice")),
-        ('{"id": "a", "answer": "2", "Answer": "3"}\n', ("answer", "twice")),
+        ("id,answer,answer\na,2,3\n", ("answer", "twice")),
         ('{"samples": {"first": [{}], "second": [{}]}}', ("list of rows",)),
         ("id,preds\na,\"['2', '3']\"\nb,['2']\n", ("preds", "JSON Lines", "`answer`")),
         # What follows would be its answer.
-        ('id,answer\na,2\nb,"[1\nc,3\n', ("row 2",)),
+        ('id,answer\na,2\nb,"[1\nc,3\n', ("after line 2",)),
     ):
         path.write_text(content)
         with refused(DataError, "x.jsonl", *told):

@@ -22,7 +22,7 @@ from codestress.errors import (
     NothingMatchedError,
     ParameterError,
 )
-from codestress.literals import parse_json, unique_fields
+from codestress.literals import parse_json
 from codestress.problems.problem_files import LARGEST, decoded, unpacked
 from codestress.validation import read_yaml
 
@@ -185,22 +185,20 @@ def _from_json(content: Any, form: str) -> AnswerFile:
 
 def _csv(text: str) -> list[Any]:
     """Return the rows of a CSV text, the first line of which names the columns. A row
-    with more cells than columns, which an answer with a comma makes, becomes None."""
+    with more cells than columns has a field without a name."""
     text = text.lstrip("\r\n")
     csv.field_size_limit(LARGEST)
     mark = max(",;\t", key=text.partition("\n")[0].count)
     lines = io.StringIO(text, newline="")
     # Strict: a quote that is not closed would take the rows behind it into its answer.
-    reader = csv.reader(lines, delimiter=mark, strict=True, skipinitialspace=True)
-    rows: list[Any] = []
+    reader = csv.DictReader(lines, delimiter=mark, strict=True, skipinitialspace=True)
+    names = reader.fieldnames or []
+    if len({*names}) < len(names):
+        raise ValueError(f"a column appears twice: {', '.join(names)}")
     try:
-        names = next(reader, [])
-        for cells in filter(None, reader):
-            pairs = zip(names, [cell or None for cell in cells], strict=False)
-            rows.append(unique_fields(pairs) if len(cells) <= len(names) else None)
+        return [{name: row[name] or None for name in row} for row in reader]
     except csv.Error as error:
-        raise ValueError(f"row {len(rows) + 1}: {error}") from None
-    return rows
+        raise ValueError(f"after line {reader.line_num}: {error}") from None
 
 
 def _object(text: str | bytes) -> Any:
@@ -222,7 +220,10 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
     that no harness wrote. Raises `NothingMatchedError` if the rows have no ids or no
     answers.
     """
-    rows = [_lowercase(row) for row in table]
+    rows: list[Row] = []
+    for row in table:
+        # More cells than columns: an answer with a comma that is not quoted.
+        rows.append(row if isinstance(row, dict) and None not in row else {})
     name, id_field, answer_field = _fields(rows, form, container)
     values = values_at(rows, answer_field)
     answers: dict[str, list[str | None]] = {}
@@ -249,13 +250,6 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
         f"{id_field}, {answer_field}",
         list(map(warning, faults, faults.values())),
     )
-
-
-def _lowercase(row: Any) -> Row:
-    """Return the fields of `row` with their names in lower case; no fields if `row` is
-    not an object. Raises `ValueError` if two fields get the same name."""
-    fields = row.items() if isinstance(row, dict) else ()
-    return unique_fields((str(name).strip().lower(), field) for name, field in fields)
 
 
 def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, str]:
