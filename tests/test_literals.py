@@ -190,7 +190,7 @@ open('a')
 1; 2
 = 1
 ~'a'
--True
+-'a'
 1,*()
 """.strip().split("\n")
 LONG = {

@@ -9,6 +9,7 @@ earlier settings of models that it does not name.
 
 import fnmatch
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -120,24 +121,19 @@ class Layers:
 
     def put(self, layer: Mapping[str, Any], source: str) -> None:
         earlier, own = self.values.get("per_model", {}), layer.get("per_model", {})
-        asked = layer.get("models")
-        before = self.sources.get("per_model")
+        both = f"{self.sources.get('per_model')}, {source}"
+        asked = layer.get("models", earlier)
         self.values.update(layer)
         self.sources.update(dict.fromkeys(layer, source))
-        for part in (earlier, own):  # the schema rejects any other form later
-            if not isinstance(part, dict) or {*map(type, part.values())} - {dict}:
-                return
-        kept = {
-            model: settings
-            for model, settings in earlier.items()
-            if not isinstance(asked, list) or model in asked
-        }
-        if kept and own:
-            self.sources["per_model"] = f"{before}, {source}"
-        for model, settings in own.items():
-            kept[model] = {**kept.get(model, {}), **settings}
-        if earlier or own:
-            self.values["per_model"] = kept
+        # The schema rejects other forms than dictionaries later.
+        with suppress(AttributeError, TypeError):
+            kept = {model: earlier[model] for model in earlier if model in asked}
+            if kept and own:
+                self.sources["per_model"] = both
+            for model in own:
+                kept[model] = {**kept.get(model, {}), **own[model]}
+            if earlier or own:
+                self.values["per_model"] = kept
 
 
 def file_layers(

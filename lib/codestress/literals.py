@@ -15,7 +15,7 @@ from collections.abc import Hashable, Sized
 from types import EllipsisType
 from typing import Any, NamedTuple
 
-from .operations import OPERATORS, constructed, signed, size
+from .operations import OPERATORS, constructed, size
 
 LONGEST_TEXT = 100_000
 """Largest number of characters in a text that is parsed as an expression."""
@@ -203,7 +203,7 @@ class _Reading:
             case ast.Dict():
                 return dict(map(self.pair, node.keys, node.values))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert()):
-                return signed(node.op, self.value(node.operand))
+                return OPERATORS[type(node.op).__name__](self.value(node.operand))
             case ast.BinOp():
                 left, right = self.value(node.left), self.value(node.right)
                 return self.operation(node.op, left, right)

@@ -28,12 +28,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }
 
 
-def signed(op: ast.unaryop, value: Any) -> Any:
-    if not isinstance(value, Number) or isinstance(value, bool):
-        raise ValueError("a sign before something that is no number")
-    return OPERATORS[type(op).__name__](value)
-
-
 def size(op: ast.operator, left: Any, right: Any) -> int:
     """Return an upper bound on the number of characters in the text of `left` op
     `right`, if + or * joins or repeats sequences.
