@@ -28,9 +28,6 @@ CONTROL = re.compile(
 )
 """Pattern of control characters, which make a terminal act or show text in another
 order, and of surrogates, which a terminal cannot print."""
-COMMAND = re.compile(r"[%!?]|[\w.]+(, *[\w.]+)* *= *[%!]|[\w.*]+\?{1,2}$")
-"""Pattern of the beginning of a line that notebooks understand and Python does not:
-`%time f(1)`, `!ls`, `?f`, `f?`, `a, b = !ls`."""
 UNREADABLE = (SyntaxError, ValueError, MemoryError, RecursionError)
 """Errors of Python's parser and compiler, and errors from writing a value or a syntax
 tree as text. `reason_of` puts them into words."""
@@ -99,13 +96,10 @@ def program_fault(text: str, error: BaseException) -> str:
     known, such as `line 2: invalid syntax (Python 3.11)`. `error` was raised by
     Python's parser or compiler."""
     reason = odd_character(text) or reason_of(error)
-    if not isinstance(error, SyntaxError) or reason != str(error):
-        return reason
-    line = (error.text or "").strip()
-    if COMMAND.match(line):
-        return f"{_place(error)}a notebook's command ({line:.20}), no Python"
-    major, minor = sys.version_info[:2]
-    return f"{_place(error)}{error.msg} (Python {major}.{minor})"
+    if isinstance(error, SyntaxError) and reason == str(error):
+        major, minor = sys.version_info[:2]
+        return f"{_place(error)}{error.msg} (Python {major}.{minor})"
+    return reason
 
 
 def odd_character(text: str) -> str:

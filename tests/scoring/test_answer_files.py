@@ -87,7 +87,7 @@ def test_rows_that_people_bring_are_named_with_the_line_of_the_program(
         "digits": ({"code": f"{code} + {'1' * 5000}"}, ("line 2", "4,300")),
         "output": ({"output": "1" * 5000}, ("literal", "4,300")),
         "Python 2": ({"code": f"{code}\nprint f"}, ("line 3", "print")),
-        "magic": ({"code": f"{code}\n!ls"}, ("line 3", "!ls")),
+        "magic": ({"code": f"{code}\n!ls"}, ("line 3", "invalid syntax")),
         "NUL": ({"code": f"{code}\0"}, ("line 2", "U+0000")),
         "surrogate": ({"code": f"{code}\n#\ud800"}, ("line 3", "U+D800")),
         "deep": ({"code": f"{code} + {'-' * 5000}1"}, ("nested",)),

@@ -151,7 +151,7 @@ BROUGHT: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "digits.py": (f"x = 1\ny = {BIG}\n", "line 2", "digits"),
     "empty.py": (" \n", "empty"),
     "newer.py": ("x = 1\nmatch x\n", "line 2", "':'", "Python 3."),
-    "magic.py": ("x = 1\n%time f(x)\n", "line 2", "notebook", "%time f(x)"),
+    "magic.py": ("x = 1\n%time f(x)\n", "line 2", "invalid syntax"),
     "nul.py": ("x = 1\ny = 2 # \0\n", "line 2", "U+0000"),
     "tabs.py": ("if 1:\n    if 2:\n\tx = 3\n", "line 3", "tabs"),
     "deep.py": (f"x = {'-' * 5000}1\n", "nested"),
