@@ -28,7 +28,7 @@ from codestress.problems.problem_files import ProblemFile, read_problems
 from codestress.problems.program import Problem
 from codestress.scoring import answer_layouts
 from codestress.scoring.answer_files import Answers, Report, pass_at_k, score_file
-from codestress.scoring.answer_layouts import read_answers
+from codestress.scoring.answer_layouts import AnswerFile, read_answers
 from codestress.types import Outcome
 from conftest import SCRIPT, some
 from told import names, refused
@@ -54,7 +54,7 @@ def problems(tmp_path: Path) -> ProblemFile:
 
 
 def judged(problems: ProblemFile, answers: Answers) -> Report:
-    return score_file(problems, answers, task="output", rule="strict", executor=None)
+    return score_file(problems, AnswerFile("", answers), "output", "strict", None)
 
 
 def answers_in(path: Path, *content: object, form: str = "") -> Any:

@@ -26,6 +26,7 @@ from codestress.problems.problem_files import ProblemFile
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import shared_executor
 from codestress.scoring.answer_files import score_file
+from codestress.scoring.answer_layouts import AnswerFile
 from codestress.scoring.begun import (
     ReadingRule,
     begun_arguments,
@@ -119,11 +120,12 @@ def in_file(task: Task, problem: Problem = PROBLEM) -> Callable[[Response], Scor
     """`codestress score` on a file with one answer."""
 
     def score(response: Response) -> Score:
-        answers, problems = {"p": [response.text]}, ProblemFile([problem], {})
-        running = shared_executor()
-        report = score_file(
-            problems, answers, task=task, rule="strict", executor=running
+        answers, problems = (
+            AnswerFile("", {"p": [response.text]}),
+            ProblemFile([problem], {}),
         )
+        running = shared_executor()
+        report = score_file(problems, answers, task, "strict", running)
         return report.scores["p"][0]
 
     return score

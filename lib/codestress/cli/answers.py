@@ -33,7 +33,6 @@ from codestress.types import Task
 
 if TYPE_CHECKING:
     from codestress.scoring.answer_files import Report
-    from codestress.scoring.answer_layouts import AnswerFile
     from codestress.scoring.predictions import Rule
 
 FILE = click.argument("file", type=Path)
@@ -251,66 +250,42 @@ def score(
     openai-batch, livecodebench, evalplus, and tables: jsonl, csv, parquet
     (docs/scoring.md). Exit status 2 if no answer could be judged.
 
-    Rule strict: values are parsed and compared by type. Rule reference: answers are
-    scored as by CRUXEval's own harness. If a row of the problems is rejected, its
-    answers count as harness errors, and all other answers are scored.
-    """
-    from codestress.scoring.answer_layouts import read_answers
-
-    file = read_answers(answers_file, form)
-    report, manner = _scored(answers_file, file, problems_file, task, rule)
-    content = {"format": file.format, **report.as_json()}
-    if as_json:
-        print_json(content)
-        return
-    shares = []
-    for name in ("pass@1", "pass@5"):
-        if content[name] is not None:
-            shares.append(f"{name} {content[name]:.4%}")
-    counts = Counter(report.counts)
-    click.echo(f"{', '.join(shares)} ({rule}, {counts.total():,} answers)")
-    click.echo(f"  read as {file.format} ({file.fields})")
-    for reason, count in counts.items():
-        if count:
-            click.echo(f"  {reason:14} {count:>8,}")
-    if manner:
-        click.echo(manner)
-
-
-def _scored(
-    name: Path, file: AnswerFile, path: Path | None, task: Task, rule: Rule
-) -> tuple[Report, str]:
-    """Return the scores of the answers in `file`, which was read from `name`, on the
-    problems at `path` (None: CRUXEval).
-
-    The second item says how the needed programs ran; empty if none was needed. Warnings
-    are printed. Raises `NothingMatchedError` if no answer could be judged.
+    Rule strict: values are parsed and compared by type. Rule reference: as by CRUXEval's
+    own harness. Answers to rejected rows of the problems count as harness errors.
     """
     from codestress.problems.datasets import data_file
     from codestress.problems.problem_files import read_problems
     from codestress.sandbox.executor import Executor
     from codestress.scoring.answer_files import check_matched, score_file
+    from codestress.scoring.answer_layouts import read_answers
 
-    path = path or data_file("cruxeval", "cruxeval/cruxeval.jsonl")
+    file = read_answers(answers_file, form)
+    path = problems_file or data_file("cruxeval", "cruxeval/cruxeval.jsonl")
     problems = read_problems(path)
     parsed_only = task == "output" and rule == "strict"
     with nullcontext() if parsed_only else Executor() as executor:
-        report = score_file(
-            problems,
-            file.answers,
-            task=task,
-            rule=rule,
-            executor=executor,
-            unread=file.warnings,
-        )
-        if problems.faults:
-            warn(
-                f"{len(problems.faults):,} of {len(report.scores):,} problems rejected"
-            )
-        for warning in report.warnings:
-            warn(f"warning: {warning}")
-        check_matched(name, file.answers, report)
-        manner = ""
-        if executor:
-            manner = f"programs ran {executor.manner()}"
-        return report, manner
+        report = score_file(problems, file, task, rule, executor)
+        manner = f"programs ran {executor.manner()}\n" if executor else ""
+    if problems.faults:
+        warn(f"{len(problems.faults):,} of {len(report.scores):,} problems rejected")
+    for warning in report.warnings:
+        warn(f"warning: {warning}")
+    check_matched(answers_file, report)
+    if as_json:
+        print_json(report.as_json())
+    else:
+        _tell_report(report, rule)
+        click.echo(manner, nl=False)
+
+
+def _tell_report(report: Report, rule: Rule) -> None:
+    counts = Counter(report.counts)
+    shares = []
+    for k in (1, 5):
+        share = report.pass_at(k)
+        if share is not None:
+            shares.append(f"pass@{k} {share:.4%}")
+    click.echo(f"{', '.join(shares)} ({rule}, {counts.total():,} answers)")
+    click.echo(f"  read as {report.file.format} ({report.file.fields})")
+    for reason, count in (+counts).items():
+        click.echo(f"  {reason:14} {count:>8,}")

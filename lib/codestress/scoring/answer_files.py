@@ -16,6 +16,7 @@ from codestress.sandbox.executor import Executor
 from codestress.types import Outcome, Score, Task
 
 from .answer_fields import warning
+from .answer_layouts import AnswerFile
 from .forms import alone, split_thoughts, without_thoughts
 from .predictions import Answer, Rule, score_answers
 
@@ -37,6 +38,7 @@ class Report:
     """Scores of a file of answers by problem id, one for each answer, and warnings. A
     problem without answers has one score for each expected answer."""
 
+    file: AnswerFile
     scores: Mapping[str, Sequence[Score]]
     warnings: Sequence[str]
     """Warnings on missing, surplus or faulty entries, with their names."""
@@ -73,6 +75,7 @@ class Report:
             name: list(map(_as_json, self.scores[name])) for name in self.scores
         }
         return {
+            "format": self.file.format,
             "pass@1": self.pass_at(1),
             "pass@5": self.pass_at(5),
             "counts": self.counts,
@@ -101,15 +104,12 @@ def pass_at_k(n: int, correct: int, k: int) -> float:
 
 def score_file(
     problems: ProblemFile,
-    answers: Answers,
-    *,
+    file: AnswerFile,
     task: Task,
     rule: Rule,
     executor: Executor | None,
-    unread: Sequence[str] = (),
 ) -> Report:
-    """Return the report on the `answers` (lists of texts by problem id, from
-    `read_answers`) to `problems`.
+    """Return the report on the answers in `file` (from `read_answers`) to `problems`.
 
     Every problem is expected to have as many answers as the problem with the most. A
     problem with fewer answers is scored by the answers that it has, with a warning. A
@@ -117,13 +117,14 @@ def score_file(
     invalid problem counts as `harness error`.
 
     `task` says whether outputs or inputs are predicted. `executor` runs programs, and
-    may be None for outputs under the rule `strict`. `unread` are warnings on the file
-    of answers, which are added to the report's. Hidden thoughts are removed under both
-    rules; fences and other formatting (`scoring.forms.alone`) under `strict` only.
+    may be None for outputs under the rule `strict`. Hidden thoughts are removed under
+    both rules; fences and other formatting (`scoring.forms.alone`) under `strict` only.
     """
-    expected = max([1, *map(len, answers.values())])
+    expected = max([1, *map(len, file.answers.values())])
     # A failed request is one row, whatever the number of answers that it should have given.
-    answered = {name: texts for name, texts in answers.items() if {*texts} - {None}}
+    answered = {
+        name: texts for name, texts in file.answers.items() if {*texts} - {None}
+    }
     entries: list[tuple[str, Answer | Score]] = []
     for problem in problems.problems:
         for text in answered.get(problem.id) or [None] * expected:
@@ -135,8 +136,9 @@ def score_file(
         scores[name].append(next(results) if isinstance(entry, Answer) else entry)
     for name, fault in problems.faults.items():
         scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * expected
-    warnings = [*problems.faults.values(), *unread]
-    return Report(scores, [*warnings, *_warnings(problems, answered, expected)])
+    faults = [*problems.faults.values(), *file.warnings]
+    faults += _warnings(problems, answered, expected)
+    return Report(file, scores, faults)
 
 
 def _entry(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
@@ -169,16 +171,17 @@ def _warnings(problems: ProblemFile, answers: Answers, expected: int) -> Iterato
             yield warning(fault, names)
 
 
-def check_matched(path: Path, answers: Answers, report: Report) -> None:
+def check_matched(path: Path, report: Report) -> None:
     """Raise `NothingMatchedError` if no answer in `report` could be judged: an accuracy
     of 0 % would say that the model answered wrongly.
 
-    The message quotes the first of `answers`, which are those in the file at `path`.
+    The message quotes the first answer in the file, whose path is `path`.
     """
     counts = {reason: count for reason, count in report.counts.items() if count}
     if counts.keys() - NOT_JUDGED:
         return
     outcomes = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
+    answers = report.file.answers
     answer_id = next(iter(answers), "none")
     problem_id = next(iter(report.scores), "none")
     text = next(filter(None, chain(*answers.values())), "")
