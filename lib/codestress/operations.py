@@ -45,15 +45,14 @@ def size(op: ast.operator, left: Any, right: Any) -> int:
             raise ValueError("arithmetic that makes a huge number")
     if isinstance(left, Number) and isinstance(right, Number):
         return 0
-    characters, times = 0, 1
-    if isinstance(op, ast.Add | ast.Mult):
-        for side in (left, right):
-            if isinstance(side, int):
-                times = max(1, side)
-            elif isinstance(side, str | bytes | list | tuple):
-                characters += len(repr(side))
-    if not characters:
+    if not isinstance(op, ast.Add | ast.Mult):
         raise ValueError("arithmetic between values that are no numbers")
+    characters, times = 0, 1
+    for side in (left, right):
+        if isinstance(side, int):
+            times = max(1, side)
+        else:
+            characters += len(repr(side))
     return characters * times
 
 

@@ -75,12 +75,14 @@ def store_verify(repair: bool) -> None:
         state = "set aside, to be asked again"
     changed = changed_files(OUTPUTS)
     name = shown(STORE)
-    lines = [f"{key}: {state}" for key in damaged.values()]
-    lines += [f"{fault}: recover it: sqlite3 {name} .recover" for fault in faults]
-    lines += [f"{file}: the next build of it makes it anew" for file in changed]
+    for key in damaged.values():
+        click.echo(f"{key}: {state}")
+    for fault in faults:
+        click.echo(f"{fault}: recover it: sqlite3 {name} .recover")
+    for file in changed:
+        click.echo(f"{file}: the next build of it makes it anew")
     sums = f"{count:,} responses, {len(damaged):,} of them damaged"
-    lines.append(f"{name}: {sums}; {len(changed):,} files changed")
-    click.echo("\n".join(lines))
+    click.echo(f"{name}: {sums}; {len(changed):,} files changed")
     exit_where((damaged and not repair) or faults or changed)
 
 
@@ -266,8 +268,9 @@ def score(
     with nullcontext() if parsed_only else Executor() as executor:
         report = score_file(problems, file, task, rule, executor)
         manner = f"programs ran {executor.manner()}\n" if executor else ""
-    if problems.faults:
-        warn(f"{len(problems.faults):,} of {len(report.scores):,} problems rejected")
+    rejected = len(problems.faults)
+    if rejected:
+        warn(f"{rejected:,} of {len(report.scores):,} problems rejected")
     for warning in report.warnings:
         warn(f"warning: {warning}")
     check_matched(answers_file, report)
@@ -280,12 +283,11 @@ def score(
 
 def _tell_report(report: Report, rule: Rule) -> None:
     counts = Counter(report.counts)
-    shares = []
     for k in (1, 5):
         share = report.pass_at(k)
         if share is not None:
-            shares.append(f"pass@{k} {share:.4%}")
-    click.echo(f"{', '.join(shares)} ({rule}, {counts.total():,} answers)")
+            click.echo(f"pass@{k} {share:.4%}")
+    click.echo(f"  {counts.total():,} answers, by the rule {rule}")
     click.echo(f"  read as {report.file.format} ({report.file.fields})")
     for reason, count in (+counts).items():
         click.echo(f"  {reason:14} {count:>8,}")

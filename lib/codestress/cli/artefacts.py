@@ -106,12 +106,11 @@ def _tell_outcomes(outcomes: list[Built]) -> None:
         alike[outcome.error].append(outcome)
         for what, why in outcome.not_run.items():
             without[f"{what}: not run here: {why}"].append(outcome.name)
-    alike.pop("", None)
-    for same in alike.values():
-        first, *others = same
-        if others:
-            reason = f"for one reason, that of {first.name}"
-            click.echo(f"{len(same)} × {first.state} {reason}")
+    for error, same in alike.items():
+        if error and len(same) > 1:
+            first = same[0]
+            what = f"{len(same)} × {first.state}"
+            click.echo(f"{what} for one reason, that of {first.name}")
     for part, names in without.items():
         click.echo(f"{part} (built without it: {', '.join(names)})")
 

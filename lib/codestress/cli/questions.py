@@ -63,24 +63,19 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     exit_where(errors)
 
 
-TABLE = "{:16} {:28} {:>8} {:>9} {:>9} {:>9} {:>10} {:>15} {:>8}  {}"
-"""Format of a row in the table that `plan` prints."""
-COUNTS = ("problems", "requests", "answered", "repeated")
-"""Columns of this table with exact counts; each name is a field of `PlanRow`."""
-ESTIMATES = ("missing", "characters")
-"""Columns with counts that may be estimates; each name is a field of `PlanRow`."""
 LEGEND = """repeated: equal to a request above it; one answer serves both
 ~: estimated from the prompts of a sample of the problems
 dollars: prompts alone, and with every answer as long as it may be, at 4 characters a token"""
 
 
 def _tell_plan(rows: list[PlanRow]) -> None:
-    columns = "artefact", "model", *COUNTS, *ESTIMATES, "minutes", "dollars"
-    click.echo(TABLE.format(*columns))
+    import pandas as pd
+
+    cells = []
     missing = characters = 0
     low = high = 0.0
     for row in rows:
-        click.echo(TABLE.format(*_cells(row)).rstrip())
+        cells.append(_cells(row))
         if row.too_long:
             warn(
                 f"{row.artefact}: {row.too_long:,} prompts are longer than the window of {row.model}"
@@ -89,26 +84,28 @@ def _tell_plan(rows: list[PlanRow]) -> None:
         characters += row.characters
         low += row.dollars_low or 0.0
         high += row.dollars_high or 0.0
+    if cells:
+        click.echo(pd.DataFrame(cells).to_string(index=False))
     asked = f"{missing:,} requests to ask at most, {characters:,} characters"
     click.echo(f"{asked}, ${low:.2f} to ${high:.2f}\n{LEGEND}")
 
 
-def _cells(row: PlanRow) -> list[str]:
-    """Return the texts of a row in the table that `plan` prints."""
+def _cells(row: PlanRow) -> dict[str, str]:
+    """Return the cells of a row in the table that `plan` prints, by column."""
     about = "~" if row.rendered < 1 else ""
-    cells = [row.artefact, row.model]
-    for name in COUNTS:
-        cells.append(f"{getattr(row, name):,}")
-    for name in ESTIMATES:
-        cells.append(f"{about}{getattr(row, name):,}")
-    minutes = dollars = ""
+    cells = {"artefact": row.artefact, "model": row.model}
+    for name in ("problems", "requests", "answered", "repeated"):
+        cells[name] = f"{getattr(row, name):,}"
+    for name in ("missing", "characters"):
+        cells[name] = f"{about}{getattr(row, name):,}"
+    cells["minutes"] = cells["dollars"] = ""
     if row.seconds is not None:
-        minutes = f"{row.seconds / 60:.1f}"
+        cells["minutes"] = f"{row.seconds / 60:.1f}"
     if row.dollars_low is not None:
-        dollars = f"{about}{row.dollars_low:.2f} to {row.dollars_high:.2f}"
+        cells["dollars"] = f"{about}{row.dollars_low:.2f} to {row.dollars_high:.2f}"
     elif row.unpriced:
-        dollars = "no price"
-    return [*cells, minutes, dollars]
+        cells["dollars"] = "no price"
+    return cells
 
 
 @click.command()
@@ -131,16 +128,16 @@ def show(
     if as_json:
         print_json(list(requests), escaped=False)
         return
-    key = ""
+    prompt = None
     for request in requests:
         prompt = request["prompt"]
-        key = f"key {request['key']}, sampling {prompt['sampling']}"
-        click.echo(f"=== {listed(request['factors'])}\n=== {key}")
+        click.echo(f"=== {listed(request['factors'])}")
+        click.echo(f"=== key {request['key']}, sampling {prompt['sampling']}")
         for message in prompt["messages"]:
             click.echo(f"--- {message['role']}\n{message['content']}")
         if prompt["prefill"]:
             click.echo(f"--- prefill\n{prompt['prefill']}")
-    if not key:
+    if not prompt:
         warn("no request matches")
 
 
@@ -192,9 +189,10 @@ def explain(
         return
     click.echo(f"{artefact}: {manifest.get('title', chosen.file.title)}")
     if manifest:
+        click.echo(f"  {manifest['alt']}")
         numbers = shown(chosen.folder / "table.csv")
-        again = manifest["command"]
-        click.echo(f"  {manifest['alt']}\n  numbers: {numbers}\n  again: {again}")
+        click.echo(f"  numbers: {numbers}")
+        click.echo(f"  again: {manifest['command']}")
     for model, by_outcome in counts.items():
         click.echo(f"  {model}: {in_words(by_outcome)} ({rule})")
     _print_answers(rows)
@@ -204,11 +202,13 @@ def _print_answers(rows: list[dict[str, Any]]) -> None:
     from codestress.pipeline.plan import listed
 
     for row in rows:
-        factors, verdicts = listed(row["factors"]), listed(row["verdicts"])
+        factors = listed(row["factors"])
+        verdicts = listed(row["verdicts"])
         read = row["extracted"] or "nothing"
         author = row["answered_by"] or "nobody"
-        judged = f"{verdicts}; read: {read}; by {author}; key {row['key']}"
-        click.echo(f"\n=== {factors}\n=== {judged}")
+        click.echo(f"\n=== {factors}")
+        click.echo(f"=== {verdicts}; read: {read}")
+        click.echo(f"=== by {author}; key {row['key']}")
         click.echo(f"--- asked, the last message\n{row['prompt']}")
         click.echo(f"--- answered\n{row['text'] or row['error']}")
     if not rows:
