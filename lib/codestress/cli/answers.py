@@ -268,9 +268,8 @@ def score(
     with nullcontext() if parsed_only else Executor() as executor:
         report = score_file(problems, file, task, rule, executor)
         manner = f"programs ran {executor.manner()}\n" if executor else ""
-    rejected = len(problems.faults)
-    if rejected:
-        warn(f"{rejected:,} of {len(report.scores):,} problems rejected")
+    if problems.faults:
+        warn(f"{len(problems.faults):,} of {len(report.scores):,} problems rejected")
     for warning in report.warnings:
         warn(f"warning: {warning}")
     check_matched(answers_file, report)
@@ -282,12 +281,15 @@ def score(
 
 
 def _tell_report(report: Report, rule: Rule) -> None:
-    counts = Counter(report.counts)
+    file = report.file
+    counts = report.counts
+    answers = sum(counts.values())
     for k in (1, 5):
         share = report.pass_at(k)
         if share is not None:
             click.echo(f"pass@{k} {share:.4%}")
-    click.echo(f"  {counts.total():,} answers, by the rule {rule}")
-    click.echo(f"  read as {report.file.format} ({report.file.fields})")
-    for reason, count in (+counts).items():
-        click.echo(f"  {reason:14} {count:>8,}")
+    click.echo(f"  {answers:,} answers, by the rule {rule}")
+    click.echo(f"  read as {file.format} ({file.fields})")
+    for reason, count in counts.items():
+        if count:
+            click.echo(f"  {reason:14} {count:>8,}")

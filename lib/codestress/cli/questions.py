@@ -165,7 +165,7 @@ def explain(
 ) -> None:
     """Show the answers behind a figure: prompt, completion, extracted answer and outcome.
 
-    The figure is the one built with this --profile and, if used, the same --models and --set.
+    The figure is the one built with the same --profile, --models and --set.
     """
     from codestress.pipeline.explain import answers_of, explain as explained
 
@@ -190,8 +190,7 @@ def explain(
     click.echo(f"{artefact}: {manifest.get('title', chosen.file.title)}")
     if manifest:
         click.echo(f"  {manifest['alt']}")
-        numbers = shown(chosen.folder / "table.csv")
-        click.echo(f"  numbers: {numbers}")
+        click.echo(f"  numbers: {shown(chosen.folder / 'table.csv')}")
         click.echo(f"  again: {manifest['command']}")
     for model, by_outcome in counts.items():
         click.echo(f"  {model}: {in_words(by_outcome)} ({rule})")
