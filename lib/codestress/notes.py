@@ -23,8 +23,8 @@ FOLDER = "CODESTRESS_NOTES"
 """Name of the environment variable with the path of the folder of a build's notes."""
 P = ParamSpec("P")
 T = TypeVar("T")
-_own: dict[str, Any] = {}
-"""Notes of this process if there is no build, by the hash of their keys."""
+_own: dict[str, tuple[Any]] = {}
+"""Notes of this process if there is no build, by the text of their keys."""
 
 
 @contextmanager
@@ -49,16 +49,14 @@ def noted(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def looked_up(*args: P.args, **named: P.kwargs) -> T:
         what = (function.__module__, function.__qualname__, args, named)
-        if FOLDER not in os.environ:
-            key = hash_of(repr(what))
-            if key not in _own:
-                _own[key] = function(*args, **named)
-            value: T = _own[key]
-            return value
-        note = remembered(*what)
+        key = repr(what)
+        building = FOLDER in os.environ
+        note = remembered(*what) if building else _own.get(key)
         if note is None:
             note = (function(*args, **named),)
             remember(*what, note)
+            if not building:
+                _own[key] = note
         [value] = note
         return value
 

@@ -112,15 +112,14 @@ class Facts(Strict):
         validated with the schema and, for settings of single models, with
         `check_single`.
 
-        A leading `~` of a value is the home folder if the parameter takes a file.
-        `sources` names the places that set the values, as in `validation.check`. Raises
-        `ParameterError` with everything that is wrong.
+        Files' paths become relative to the project's root (`from_root`). `sources` names
+        the places that set the values, as in `validation.check`. Raises `ParameterError`
+        with everything that is wrong.
         """
-        values = dict(values)
-        for name, value in values.items():
-            if isinstance(value, str) and value.startswith("~"):
-                values[name] = cls.from_root(name, value, ROOT)
-        facts = check(cls, values, sources)
+        paths = dict(values)
+        for name in cls.FILES.keys() & values:
+            paths[name] = cls.from_root(name, values[name], ROOT)
+        facts = check(cls, paths, sources)
         facts.check_single(sources)
         return facts
 
@@ -161,11 +160,10 @@ class Facts(Strict):
             uses = []
             for user in users.keys() & type(self).model_fields:
                 own = getattr(self, user)
-                if not isinstance(own, list):
-                    own = [own]
+                values = own if isinstance(own, list) else [own]
                 if users[user] != "any":
-                    own = [value in users[user] for value in own]
-                uses.append(any(own))
+                    values = [value in users[user] for value in values]
+                uses += values
             if uses and not any(uses):
                 idle.add(name)
         return idle

@@ -6,7 +6,6 @@ tasks accepts these names.
 """
 
 import ast
-import codecs
 import gzip
 import re
 import zlib
@@ -33,6 +32,8 @@ from .datasets import at_hand, data_file, folders
 from .program import Problem
 
 FILE = PARAMS / "problems.yaml"
+ENCODING = "utf-8-sig"
+"""UTF-8; a byte-order mark at the beginning is left out."""
 GZIP = b"\x1f\x8b"
 """Bytes with which a gzip file begins."""
 LARGEST = 2**30
@@ -75,14 +76,13 @@ def livecodebench() -> list[Problem]:
 
 
 def read_text(path: Path, errors: str = "strict") -> str:
-    """Return the text of the file at `path` in UTF-8, or in UTF-16 with a byte-order
-    mark. A gzip file is unpacked.
+    """Return the text of the file at `path` in UTF-8. A gzip file is unpacked.
 
     `errors` says what to do with bytes in another encoding, as in `bytes.decode`.
     Raises `DataError` if the file cannot be read.
     """
     try:
-        return decoded(unpacked(path), errors)
+        return unpacked(path).decode(ENCODING, errors)
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise DataError(
             f"{path}: cannot be read: {error}; give a UTF-8 text file, or one packed by gzip"
@@ -116,16 +116,6 @@ def unpacked(path: Path) -> bytes:
     if len(content) > most:
         raise ValueError(f"it unpacks to more than {most:,} bytes")
     return content
-
-
-def decoded(content: bytes, errors: str = "strict") -> str:
-    """Return the text of `content` in UTF-8, or in UTF-16 with a byte-order mark.
-
-    `errors` says what to do with bytes in another encoding, as in `bytes.decode`. By
-    default they raise `ValueError`.
-    """
-    marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return content.decode("utf-16" if marked else "utf-8-sig", errors)
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:

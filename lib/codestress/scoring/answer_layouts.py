@@ -23,7 +23,7 @@ from codestress.errors import (
     ParameterError,
 )
 from codestress.literals import parse_json
-from codestress.problems.problem_files import LARGEST, decoded, unpacked
+from codestress.problems.problem_files import ENCODING, LARGEST, unpacked
 from codestress.validation import read_yaml
 
 from .answer_fields import (
@@ -94,7 +94,7 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
             return _from_rows(_samples(content), form, "jsonl")
         if content.startswith(b"PAR1"):
             return _from_rows(_parquet(content), form, "parquet")
-        return _from_text(decoded(content), form)
+        return _from_text(content.decode(ENCODING), form)
     except NothingMatchedError as error:
         raise NothingMatchedError(f"{path}: {error}") from None
     except Exception as error:
@@ -110,17 +110,15 @@ def _samples(content: bytes) -> list[Any]:
     zip archive with a JSON file for each sample. A sample that is not a JSON object
     becomes None."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {}
-        for info in archive.infolist():
-            if SAMPLE.fullmatch(info.filename):
-                members[info.filename] = info
+        names = dict.fromkeys(filter(SAMPLE.fullmatch, archive.namelist()))
+        members = [archive.getinfo(name) for name in names]
         if not members:
             found = ", ".join(archive.namelist()[:9])
             raise NothingMatchedError(f"no samples of inspect_ai in it, but {found}")
-        whole = sum(info.file_size for info in members.values())
+        whole = sum(info.file_size for info in members)
         if whole > 16 * LARGEST:
             raise ValueError(f"it unpacks to {whole:,} bytes")
-        return [_object(_member(archive, info, content)) for info in members.values()]
+        return [_object(_member(archive, info, content)) for info in members]
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes) -> bytes:
