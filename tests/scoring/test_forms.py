@@ -582,7 +582,7 @@ FORMS = {
     "line number": Form(
         named_line,
         '```json\n{"line_number": 4, "line": "x = 1"}\n```',
-        (4, "x = 1"),
+        4,
     ),
     "lists": Form(
         lambda text: text_lists(text, ["comments"]),

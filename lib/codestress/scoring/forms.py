@@ -264,8 +264,7 @@ inside a text."""
 BROKEN = re.compile(
     rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]+)\s*{QUOTE}\s*[,}}]"
 )
-NamedLine = tuple[int, str | None]
-"""A line's number, and the text of the line if it was quoted, else None."""
+WHOLE = re.compile(r"\s*-?[0-9]+\s*")
 
 
 def _integer(digits: str) -> int:
@@ -274,75 +273,49 @@ def _integer(digits: str) -> int:
     return int(digits.strip()[:20])
 
 
-DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
+def json_objects(text: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Yield, for each outermost JSON object in a text, the index after its end, and the
+    objects in it, in the order of their ends: itself last. Broken objects are skipped.
+    """
+    objects: list[dict[str, Any]] = []
 
+    def keep(fields: dict[str, Any]) -> dict[str, Any]:
+        objects.append(fields)
+        return fields
 
-def json_objects(text: str) -> Iterator[tuple[int, int, Any]]:
-    """Yield each outermost JSON object in a text as (first index, index after the end,
-    value). Broken objects are skipped."""
+    decoder = json.JSONDecoder(strict=False, parse_int=_integer, object_hook=keep)
     start = text.find("{")
     while start >= 0:
+        objects.clear()
         try:
-            value, end = DECODER.raw_decode(text, start)
+            _, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             end = start + 1
         else:
-            yield start, end, value
+            yield end, [*objects]
         start = text.find("{", end)
 
 
-def named_line(text: str) -> NamedLine | None:
-    """Return the line number (key `line_number`) and the quoted line (key `line`) of
-    the last JSON object in a text that has a number. None if there is none.
+def named_line(text: str) -> int | None:
+    """Return the line number (key `line_number`) of the last JSON object in a text that
+    has one. None if there is none.
 
     The number is an integer or a text of digits, at any depth of an object, which may
-    be anywhere in the text. The quoted line is None if it is missing or not a text. Of
-    a broken object (a quoted line with quotes in it, a Python dictionary) only the
-    number is read.
+    be anywhere in the text. The object may be broken (a quoted line with quotes in it,
+    a Python dictionary).
     """
     if BOX.search(text):
         text = marked(text) or text
-    last = None
-    position = 0
-    for start, end, value in json_objects(text):
-        last = _line_in(value) or _broken_line(text, position, start) or last
-        position = end
-    return _broken_line(text, position, len(text)) or last
-
-
-def _broken_line(text: str, start: int, end: int) -> NamedLine | None:
-    """Return the last line number between the indices `start` and `end` of a text,
-    outside whole objects, with None as its line. None if there is no number."""
-    numbers = BROKEN.findall(text, start, end)
-    return (_integer(numbers[-1]), None) if numbers else None
-
-
-def _line_in(value: Any) -> NamedLine | None:
-    """Return the number (key `line_number`) and the quoted line (key `line`) of a JSON
-    value, else the last ones inside it. None without a number.
-
-    The line is None if it is missing or not a text.
-    """
-    values = [value]
-    while values:
-        value = values.pop()
-        if isinstance(value, dict):
-            number = _whole_number(value.get("line_number"))
-            if number is not None:
-                quoted = value.get("line")
-                return number, quoted if isinstance(quoted, str) else None
-            values += value.values()
-        elif isinstance(value, list):
-            values += value
-    return None
-
-
-def _whole_number(value: Any) -> int | None:
-    """Return an integer as it is, and a text of digits as an integer (its first 20
-    digits). None for any other value, including True and 4.0."""
-    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
-        return _integer(value)
-    return value if type(value) is int else None
+    number = None
+    behind = 0
+    for end, objects in json_objects(text):
+        for fields in objects:
+            written = str(fields.get("line_number"))
+            if WHOLE.fullmatch(written):
+                number = _integer(written)
+                behind = end
+    broken = BROKEN.findall(text, behind)
+    return _integer(broken[-1]) if broken else number
 
 
 def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
@@ -353,9 +326,10 @@ def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
     empty if there is no such object.
     """
     last: dict[str, Any] = {}
-    for _, _, value in json_objects(text):
-        if value.keys() & {*names}:
-            last = value
+    for _, objects in json_objects(text):
+        for fields in objects:
+            if fields.keys() & {*names}:
+                last = fields
     lists = {}
     for name in names:
         items = last.get(name)

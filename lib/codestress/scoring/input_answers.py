@@ -32,6 +32,8 @@ METHODS = {name for name in set[str]().union(*map(dir, TYPES)) if name[0] != "_"
 METHODS -= {"format", "format_map"}
 """Methods that an answer may call. Formatting methods are excluded, because they read
 attributes by name."""
+BOUND = "bound_in_the_answer_"
+"""Beginning of the new names of variables that an answer binds; no program has it."""
 PLAIN = tuple(getattr(ast, name) for name in TABLE["nodes"])
 """Types of nodes that may be in the syntax tree of an argument that is run; names are
 checked one by one."""
@@ -69,7 +71,7 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
         parts = ast.Tuple([*call.args, *named.values()], ast.Load())
         values, unresolved = literal_of(parts)
     except NotLiteral:
-        return _closed(call, problem)
+        return _closed(call)
     count = len(call.args)
     keywords = dict(zip(named, values[count:], strict=True))
     return Arguments(tuple(values[:count]), keywords, unresolved)
@@ -135,11 +137,11 @@ def asserted_expression(text: str) -> ast.expr:
     raise SyntaxError("neither an expression nor an assertion")
 
 
-def _closed(call: ast.Call, problem: Problem) -> str:
+def _closed(call: ast.Call) -> str:
     """Return the source of a call whose arguments are expressions of the closed kind
     (`_Closing`). Raises `NotArguments` for others."""
     try:
-        closing = _Closing(call, problem.code)
+        closing = _Closing(call)
         call.args = list(map(closing.visit, call.args))
         call.keywords = list(map(closing.visit, call.keywords))
         return ast.unparse(call)
@@ -156,10 +158,7 @@ class _Closing(ast.NodeTransformer):
     `NotArguments` for anything else.
     """
 
-    def __init__(self, call: ast.Call, code: str) -> None:
-        self.prefix = "own_"
-        while self.prefix in code:
-            self.prefix = f"o{self.prefix}"
+    def __init__(self, call: ast.Call) -> None:
         self.bound = set[str]()
         for node in ast.walk(call):
             match node:
@@ -169,9 +168,9 @@ class _Closing(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         match node:
             case ast.arg(name):
-                return ast.arg(self.prefix + name)
+                return ast.arg(BOUND + name)
             case ast.Name(name, context) if name in self.bound:
-                return ast.Name(self.prefix + name, context)
+                return ast.Name(BOUND + name, context)
             case ast.Name(name) if name in FUNCTIONS:
                 return node
             case ast.Name(name) | ast.Attribute(attr=name) if name not in METHODS:

@@ -39,7 +39,7 @@ def score_location(
     if prose:
         answer = line_in_prose(text, code)
     else:
-        answer, _ = named_line(text) or (None, None)
+        answer = named_line(text)
         nothing = "no JSON object with a whole number in line_number"
     if answer is None:
         return unread(response, nothing)
