@@ -195,7 +195,10 @@ class _Reading:
             case ast.Set():
                 return set(map(self.value, node.elts))
             case ast.Dict():
-                return dict(map(self.pair, node.keys, node.values))
+                if None in node.keys:
+                    raise NotLiteral("** in place of a key that is written out")
+                keys = map(self.value, filter(None, node.keys))
+                return dict(zip(keys, map(self.value, node.values), strict=True))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert()):
                 return OPERATORS[type(node.op).__name__](self.value(node.operand))
             case ast.BinOp():
@@ -207,11 +210,6 @@ class _Reading:
                 return float(node.id)
         name = type(node).__name__
         raise NotLiteral(f"{_KINDS.get(name, name)} in place of a value")
-
-    def pair(self, key: ast.expr | None, item: ast.expr) -> tuple[Any, Any]:
-        if key is None:
-            raise NotLiteral("** unpacks a value where a key must be written out")
-        return self.value(key), self.value(item)
 
     def operation(self, op: ast.operator, left: Any, right: Any) -> Any:
         # Python writes complex numbers as a sum (`1+2j`), which is not arithmetic here.

@@ -2,6 +2,7 @@
 messages name the remedy."""
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,14 +33,12 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     def construct_mapping(
         self, node: yaml.MappingNode, deep: bool = False
     ) -> dict[Any, Any]:
-        keys = set[str]()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                if key.value in keys:
-                    raise yaml.YAMLError(
-                        f"the key {key.value!r} appears twice {node.start_mark}"
-                    )
-                keys.add(key.value)
+        scalars = [
+            key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)
+        ]
+        for key, count in Counter(scalars).items():
+            if count > 1 and key != "<<":
+                raise yaml.YAMLError(f"the key {key!r} appears twice {node.start_mark}")
         return dict(super().construct_mapping(node, deep=deep))
 
 

@@ -71,9 +71,12 @@ class Report:
 
         A pass@k is None if no problem has that many answers.
         """
-        problems = {
-            name: list(map(_as_json, self.scores[name])) for name in self.scores
-        }
+        problems: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for name, scores in self.scores.items():
+            for score in scores:
+                row = {"right": score.value == 1, "reason": score.outcome.code}
+                row |= {"detail": score.detail, "unresolved": score.unresolved}
+                problems[name].append(row)
         return {
             "format": self.file.format,
             "pass@1": self.pass_at(1),
@@ -82,15 +85,6 @@ class Report:
             "warnings": list(self.warnings),
             "problems": problems,
         }
-
-
-def _as_json(score: Score) -> dict[str, Any]:
-    return {
-        "right": score.value == 1,
-        "reason": score.outcome.code,
-        "detail": score.detail,
-        "unresolved": score.unresolved,
-    }
 
 
 def pass_at_k(n: int, correct: int, k: int) -> float:

@@ -76,9 +76,7 @@ def split_thoughts(text: str) -> Parts:
 
     Thoughts without a closing tag reach to the end. Thoughts in brackets ([THOUGHT], which CodeCrash asks for) then
     reach to the next opening tag of an answer. A closing tag without an opening one means that the chat template
-    opened the thoughts before the text. An exception is such a tag at the end of a text with earlier closed thoughts.
-    A tag in quotes or code is a mention, except inside thoughts. The sentence `Here is my response:` is a closing tag
-    only if thoughts are open or were closed before it."""
+    opened the thoughts before the text. A tag in quotes or code is a mention, except inside thoughts."""
     thoughts, answer = list[str](), list[str]()
     # Start and opening tag of the part being read; an answer has no opening tag.
     start, opening = 0, ""
@@ -86,25 +84,20 @@ def split_thoughts(text: str) -> Parts:
     while tag := (THOUGHT_TAG if opening else TAG_OR_MENTION).search(text, behind):
         behind = tag.end()
         closes = CLOSING_TAG.search(tag[0])
-        if opening:
-            if not closes:
-                continue
-        else:
-            sentence = tag[0][:4].lower() == "here"
-            if tag["mention"] or (closes and not thoughts and sentence):
-                continue
+        ignored = not closes if opening else tag["mention"]
+        if ignored:
+            continue
         part, start = text[start : tag.start()], behind
         if not closes:
             answer.append(part)
             opening = tag[0]
-        elif not opening and thoughts and not text[start:].strip():
-            answer.append(part)
-        else:
-            if not opening:
-                thoughts, answer = [*thoughts, *answer], []
-            thoughts.append(part)
-            lines = EMPTY_LINES.match(text, start)
-            start, opening = lines.end() if lines else start, ""
+            continue
+        if not opening:
+            thoughts, answer = [*thoughts, *answer], []
+        thoughts.append(part)
+        opening = ""
+        lines = EMPTY_LINES.match(text, start)
+        start = lines.end() if lines else start
     tag = ANSWER_TAGS[0][0].search(text, start)
     if tag and opening[:1] == "[":
         thoughts.append(text[start : tag.start()])
