@@ -70,9 +70,8 @@ class AnswerFile:
     answers: dict[str, list[str | None]]
     """Dict from problem id to texts, in the file's order; None marks a missing answer.
     """
-    fields: str = "ids to texts"
-    """Names of the fields that were read as id and answers; `ids to texts` for
-    CRUXEval's format."""
+    fields: str = ""
+    """Names of the fields that were read as id and answers."""
     warnings: Sequence[str] = ()
     """Faults of rows, such as a missing id, each with the row numbers, from 1."""
 
@@ -89,12 +88,8 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
     if form not in ("", *FORMATS):
         raise ParameterError(f"--format {form}: choose one of {', '.join(FORMATS)}")
     try:
-        content = unpacked(path)
-        if content.startswith(b"PK"):
-            return _from_rows(_samples(content), form, "jsonl")
-        if content.startswith(b"PAR1"):
-            return _from_rows(_parquet(content), form, "parquet")
-        return _from_text(content.decode(ENCODING), form)
+        rows, container = _table(unpacked(path))
+        return _from_rows(rows, form, container)
     except NothingMatchedError as error:
         raise NothingMatchedError(f"{path}: {error}") from None
     except Exception as error:
@@ -103,6 +98,48 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
 
 
 # --- Containers ---
+
+
+def _table(content: bytes) -> tuple[list[Any], str]:
+    """Return the rows in the bytes of a file, and the name of the format if no harness
+    wrote it. Raises `ValueError` for bytes that cannot be read."""
+    if content.startswith(b"PK"):
+        return _samples(content), "jsonl"
+    if content.startswith(b"PAR1"):
+        return _parquet(content), "parquet"
+    text = content.decode(ENCODING)
+    if text.count("\n") > MOST_ROWS:
+        raise ValueError(f"it has more than {MOST_ROWS:,} lines")
+    try:
+        value = parse_json(text, unique=True)
+    except ValueError as error:
+        rows = [_object(line) for line in text.split("\n") if line.strip()]
+        if any(rows):
+            return rows, "jsonl"
+        if text.lstrip().startswith(("{", "[")):
+            raise ValueError(f"it is not JSON: {error}") from None
+        return _csv(text), "csv"
+    return _json(value)
+
+
+def _json(value: Any) -> tuple[list[Any], str]:
+    """Return the rows in the value of a JSON file, like `_table`: CRUXEval's object of
+    ids and lists, rows, a harness's results, or a single row."""
+    rows = value
+    if isinstance(value, dict):
+        if all(map(are_texts, value.values())):
+            rows = [{"id": name, "answers": value[name]} for name in value]
+            return rows, "cruxeval"
+        rows = value.get("samples", [value])
+        parts = value.get("eval")
+        # EvalPlus's results are an object of lists; inspect_ai's logs have samples beside.
+        if isinstance(parts, dict) and "samples" not in value:
+            rows = []
+            for part in parts.values():
+                rows += part if isinstance(part, list) else []
+    if not isinstance(rows, list):
+        raise ValueError("it is JSON without a list of rows")
+    return rows, "jsonl"
 
 
 def _samples(content: bytes) -> list[Any]:
@@ -142,43 +179,6 @@ def _parquet(content: bytes) -> list[Any]:
     if file.metadata.num_rows > MOST_ROWS:
         raise ValueError(f"it has more than {MOST_ROWS:,} rows")
     return list(file.read().to_pylist())
-
-
-def _from_text(text: str, form: str) -> AnswerFile:
-    """Return the answers in the text of a file, like `read_answers`. Raises
-    `ValueError` for a text that cannot be read."""
-    if text.count("\n") > MOST_ROWS:
-        raise ValueError(f"it has more than {MOST_ROWS:,} lines")
-    try:
-        content = parse_json(text, unique=True)
-    except ValueError as error:
-        rows = [_object(line) for line in text.split("\n") if line.strip()]
-        if any(rows):
-            return _from_rows(rows, form, "jsonl")
-        if text.lstrip().startswith(("{", "[")):
-            raise ValueError(f"it is not JSON: {error}") from None
-        return _from_rows(_csv(text), form, "csv")
-    return _from_json(content, form)
-
-
-def _from_json(content: Any, form: str) -> AnswerFile:
-    """Return the answers in the JSON value `content`: CRUXEval's object of ids and
-    lists, rows, a harness's results, or a single row. Raises `ValueError` for any other
-    value."""
-    rows = content
-    if isinstance(content, dict):
-        if form in ("", "cruxeval") and all(map(are_texts, content.values())):
-            return AnswerFile("cruxeval", content)
-        rows = content.get("samples", [content])
-        parts = content.get("eval")
-        # EvalPlus's results are an object of lists; inspect_ai's logs have samples beside.
-        if isinstance(parts, dict) and "samples" not in content:
-            rows = []
-            for part in parts.values():
-                rows += part if isinstance(part, list) else []
-    if not isinstance(rows, list):
-        raise ValueError("it is JSON without a list of rows")
-    return _from_rows(rows, form, "jsonl")
 
 
 def _csv(text: str) -> list[Any]:
