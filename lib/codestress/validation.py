@@ -77,13 +77,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
         text = path.read_text("utf-8")
         _check_depth(text)
         content = yaml.load(text, Loader=UniqueKeys)
-    except OSError as error:
-        raise ParameterError(
-            f"{shown(path)}: cannot be read: {error.strerror}"
-        ) from None
     except Exception as error:  # the parser raises many kinds
         reason = " ".join(str(error).split())
-        raise ParameterError(f"{shown(path)}: is not valid YAML: {reason}") from None
+        raise ParameterError(
+            f"{shown(path)}: cannot be read as YAML: {reason}"
+        ) from None
     if not isinstance(content, dict | None):
         raise ParameterError(
             f"{shown(path)}: must be a mapping of keys to values, not {type(content).__name__}"

@@ -71,12 +71,9 @@ class Report:
 
         A pass@k is None if no problem has that many answers.
         """
-        problems: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        problems = {}
         for name, scores in self.scores.items():
-            for score in scores:
-                row = {"right": score.value == 1, "reason": score.outcome.code}
-                row |= {"detail": score.detail, "unresolved": score.unresolved}
-                problems[name].append(row)
+            problems[name] = list(map(_as_json, scores))
         return {
             "format": self.file.format,
             "pass@1": self.pass_at(1),
@@ -85,6 +82,15 @@ class Report:
             "warnings": list(self.warnings),
             "problems": problems,
         }
+
+
+def _as_json(score: Score) -> dict[str, Any]:
+    return {
+        "right": score.value == 1,
+        "reason": score.outcome.code,
+        "detail": score.detail,
+        "unresolved": score.unresolved,
+    }
 
 
 def pass_at_k(n: int, correct: int, k: int) -> float:
