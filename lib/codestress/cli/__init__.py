@@ -103,16 +103,12 @@ def main() -> None:
         )
         sys.exit(130)
     except OSError as error:
-        message = str(error)
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            message += (
-                "; check the folder's rights, or set CODESTRESS_OUTPUTS to another"
-            )
-        elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            message = (
-                f"no space left: {error}; make room (`make clean` keeps all answers)"
-            )
-        elif error.filename is None:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        if error.filename is None and not full:
             raise
-        warn(f"error: {message}")
+        remedy = "check the path, the folder's rights and the space left"
+        warn(
+            f"error: {error}; {remedy} (`make clean` keeps all answers), or set "
+            "CODESTRESS_OUTPUTS to another folder"
+        )
         sys.exit(1)
