@@ -174,6 +174,8 @@ def clustered_mean(
     interval is `UNKNOWN` without values (the mean is then nan), for a single cluster, and if all values are 0. Raises
     `ValueError` for negative values.
     """
+    import pandas as pd
+
     numbers = floats(values)
     if numbers.size == 0:
         return NO_ESTIMATE
@@ -190,28 +192,15 @@ def clustered_mean(
     squares += 2 * (typical * value) ** 2
     error = math.sqrt(squares) / (sizes.sum() + 2 * typical)
     t = student_quantile(confidence, len(sizes))
-    a = skewness(away, 1e-9 * value)
-    a /= 6 * math.sqrt(len(sizes))
-    longer = a * (1 + 2 * t**2)
-    longer += 4 * a**2 * (t + 2 * t**3)
-    longer = 1 + longer / t
+    # Unknown (nan) for two clusters, and then 0.
+    skewness = max(0.0, float(pd.Series(away).skew()))
+    a = skewness / (6 * math.sqrt(len(sizes)))
+    longer = 1 + (a * (1 + 2 * t**2) + 4 * a**2 * (t + 2 * t**3)) / t
     half = t * error
     down = min(half / value, 50)
     up = min(half * longer / value, 50)
     ends = Interval(value / math.exp(down), value * math.exp(up))
     return Estimate(value, ends, len(sizes), numbers.size)
-
-
-def skewness(away: Array, least: float) -> float:
-    """Return the skewness of deviations `away` (n,) from a mean, or 0 if the skewness
-    is negative or the deviations' spread is at most `least`."""
-    n = len(away)
-    spread = math.sqrt((away**2).mean())
-    if spread <= least:
-        return 0.0
-    third = float((away**3).mean()) / spread**3
-    third = max(third, 0.0) * math.sqrt(n * (n - 1))
-    return third / max(n - 2, 1)
 
 
 def paired_difference(
