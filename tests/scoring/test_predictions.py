@@ -109,7 +109,7 @@ WHENCE = Problem("w", CODE, "f", "", "[1]")
         ("f([3 - 2])", Outcome.CORRECT),
         ("f([x for x in range(1, 5)])", Outcome.CORRECT),
         ("f('21'.replace('2', '') and [1], key=lambda x: -x)", Outcome.CORRECT),
-        ("f([1] + LIMIT)", Outcome.UNPARSABLE),
+        ("f([1] + LIMIT)", Outcome.CORRECT),
         ("f(list(map(int, '321')), key=lambda x: x)", Outcome.CORRECT),
         ("f((lambda y: y)(y=[3, 2, 1]), key=lambda x: x)", Outcome.UNPARSABLE),
         ("f([True])", Outcome.INCORRECT),

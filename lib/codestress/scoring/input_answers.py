@@ -9,6 +9,7 @@ nothing in an answer can touch the process that reports the function's value.
 """
 
 import ast
+import builtins
 from contextlib import suppress
 from pathlib import Path
 from types import EllipsisType
@@ -71,7 +72,7 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
         parts = ast.Tuple([*call.args, *named.values()], ast.Load())
         values, unresolved = literal_of(parts)
     except NotLiteral:
-        return _closed(call)
+        return _closed(call, problem.code)
     count = len(call.args)
     keywords = dict(zip(named, values[count:], strict=True))
     return Arguments(tuple(values[:count]), keywords, unresolved)
@@ -137,11 +138,11 @@ def asserted_expression(text: str) -> ast.expr:
     raise SyntaxError("neither an expression nor an assertion")
 
 
-def _closed(call: ast.Call) -> str:
+def _closed(call: ast.Call, code: str) -> str:
     """Return the source of a call whose arguments are expressions of the closed kind
     (`_Closing`). Raises `NotArguments` for others."""
     try:
-        closing = _Closing(call)
+        closing = _Closing(call, code)
         call.args = list(map(closing.visit, call.args))
         call.keywords = list(map(closing.visit, call.keywords))
         return ast.unparse(call)
@@ -153,12 +154,15 @@ class _Closing(ast.NodeTransformer):
     """Transformer of an argument's syntax tree that accepts only the closed kind:
     values, operators, comprehensions, lambdas, and calls of `FUNCTIONS` and `METHODS`.
 
-    A name that a lambda or a comprehension binds is renamed: outside of these it then
+    A name to which the program `code` assigns a literal is replaced by that value, so
+    that an answer cannot change it; CRUXEval's own inputs have such names. A name that a
+    lambda or a comprehension binds is renamed: outside of these it then
     means nothing, while a name such as `exec` would mean the builtin. Raises
     `NotArguments` for anything else.
     """
 
-    def __init__(self, call: ast.Call) -> None:
+    def __init__(self, call: ast.Call, code: str) -> None:
+        self.values = _constants(code)
         self.bound = set[str]()
         for node in ast.walk(call):
             match node:
@@ -171,8 +175,8 @@ class _Closing(ast.NodeTransformer):
                 return ast.arg(BOUND + name)
             case ast.Name(name, context) if name in self.bound:
                 return ast.Name(BOUND + name, context)
-            case ast.Name(name) if name in FUNCTIONS:
-                return node
+            case ast.Name(name) if name in self.values or name in FUNCTIONS:
+                return self.values.get(name, node)
             case ast.Name(name) | ast.Attribute(attr=name) if name not in METHODS:
                 raise NotArguments(f"the name {name}, which an argument may not use")
             case ast.Call(func=func) if not isinstance(func, ast.Name | ast.Attribute):
@@ -184,3 +188,20 @@ class _Closing(ast.NodeTransformer):
         if not isinstance(node, PLAIN):
             raise NotArguments(f"{type(node).__name__} in an argument")
         return self.generic_visit(node)
+
+
+def _constants(code: str) -> dict[str, ast.expr]:
+    """Return a dict from the names to which the program `code` assigns a literal at its
+    top level to the syntax trees of the literals.
+
+    Names of builtins are left out. The dict is empty if the program does not parse.
+    """
+    values: dict[str, ast.expr] = {}
+    with suppress(SyntaxError):
+        for statement in parse_program(code).body:
+            match statement:
+                case ast.Assign([ast.Name(name)], value) if not hasattr(builtins, name):
+                    with suppress(NotLiteral):
+                        literal_of(value)
+                        values[name] = value
+    return values
