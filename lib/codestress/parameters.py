@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
+from pydantic.fields import FieldInfo
 
 from .artefact_files import Layers, demo_layers
 from .errors import ParameterError
@@ -34,8 +35,10 @@ class Alike(NamedTuple):
 
 class Facts(Strict):
     """Parameters that every notebook has: artefact, models and scoring rule. This class
-    is the base of the notebooks' schemas."""
+    is the base of the notebooks' schemas. The docstring under a parameter is its
+    meaning in tables and in comments of notebooks."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
     ALIKE: ClassVar[tuple[Alike, ...]] = ()
     """Parts of the paper's protocol that several combinations of parameters follow
     equally well."""
@@ -47,13 +50,12 @@ class Facts(Strict):
     """Parameters that name a file, each with the words that it accepts instead of a
     path. Paths are stored relative to the project's root."""
 
-    artefact: str = Field(
-        description="the figure or table, which names the folder in outputs/"
-    )
-    models: list[str] = Field(min_length=1, description="names from params/models.yaml")
-    rule: Literal["strict", "reference"] = Field(
-        "strict", description="how answers are judged; both are reported"
-    )
+    artefact: str
+    """Name of the figure or table, and of its folder in outputs/."""
+    models: list[str] = Field(min_length=1)
+    """Names of models in params/models.yaml."""
+    rule: Literal["strict", "reference"] = "strict"
+    """Rule by which answers are judged in the figure; the tables report both."""
     PARTS: ClassVar[tuple[str, ...]] = ()
     """Names of list parameters that follow the paper's protocol even if the list has
     only some of the paper's values. The other values do not matter, because each value
@@ -145,7 +147,7 @@ class Facts(Strict):
         rows = "<tr><th>parameter</th><th>value</th><th>meaning</th></tr>"
         for name, field in type(self).model_fields.items():
             rows += f"<tr><td>{name}</td>"
-            for text in (in_words(getattr(self, name)), field.description or ""):
+            for text in (in_words(getattr(self, name)), meaning(field)):
                 # Cells of this class wrap in the kit's pages.
                 rows += f'<td class="text">{html.escape(text)}</td>'
             rows += "</tr>"
@@ -177,20 +179,23 @@ class Facts(Strict):
 class Seeded(Facts):
     """Parameters of notebooks that draw random numbers: those of `Facts` and the seed."""
 
-    seed: int = Field(0, ge=0, description="of everything random")
+    seed: int = Field(0, ge=0)
+    """Seed of everything random."""
 
 
 class Unjudged(Facts):
     """Parameters of notebooks that ask no model: those of `Facts`, with a single scoring rule."""
 
-    rule: Literal["strict"] = Field("strict", description="nothing is judged")
+    rule: Literal["strict"] = "strict"
+    """Rule by which answers are judged; without effect, since there are none."""
 
 
 class Recomputed(Unjudged):
     """Parameters of notebooks that compute with a paper's published numbers, without asking models
     and without random numbers: those of `Unjudged`, and the level of confidence."""
 
-    confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
+    confidence: float = Field(0.95, gt=0, lt=1)
+    """Confidence level of all intervals."""
 
 
 class RecomputedByDraws(Recomputed, Seeded):
@@ -205,12 +210,10 @@ class Asked(Seeded):
     SINGLE: ClassVar[tuple[str, ...]] = ()
     """Names of the parameters that may differ between models."""
 
-    failures: Literal["raise", "count"] = Field(
-        "raise", description="what to do with requests that fail for good"
-    )
-    per_model: dict[str, dict[str, Any]] = Field(
-        {}, description="settings of single models: {model: {parameter: value}}"
-    )
+    failures: Literal["raise", "count"] = "raise"
+    """Reaction to requests that fail for good: raise an error, or count them."""
+    per_model: dict[str, dict[str, Any]] = {}
+    """Settings of single models: {model: {parameter: value}}."""
 
     def check_single(self, sources: Mapping[str, str] | str) -> None:
         """Check the settings in `per_model`, each of which replaces a common parameter
@@ -253,14 +256,16 @@ class Interval(Asked):
     """Parameters of notebooks that ask models and compute intervals: those of `Asked`
     and the confidence level."""
 
-    confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
+    confidence: float = Field(0.95, gt=0, lt=1)
+    """Confidence level of all intervals."""
 
 
 class Parameters(Interval):
     """Parameters of notebooks that ask models and compute bootstrap intervals: those of
     `Interval` and the number of resamples."""
 
-    resamples: int = Field(2000, ge=100, description="of the bootstrap")
+    resamples: int = Field(2000, ge=100)
+    """Number of bootstrap resamples."""
 
 
 class Experiment(Asked):
@@ -331,6 +336,11 @@ def questions(study: Facts) -> Trials:
 REST = "Any parameter of the table below can be set here too, in a line like these."
 
 
+def meaning(field: FieldInfo) -> str:
+    """Return the docstring of the parameter `field` on one line."""
+    return " ".join((field.description or "").split())
+
+
 def parameters_cell(
     schema: type[Facts], values: Mapping[str, Any], knobs: Mapping[str, str]
 ) -> str:
@@ -348,7 +358,7 @@ def parameters_cell(
         kind = _type_name(field.annotation)
         value = _literal(values.get(name, field.default))
         lines.append(f"# {knobs.get(name, REST)}")
-        lines.append(f"{name}: {kind} = {value}  # {field.description}")
+        lines.append(f"{name}: {kind} = {value}  # {meaning(field)}")
     return "\n".join(lines)
 
 

@@ -69,55 +69,38 @@ class Perturbed(Seeded):
 
     FILES = {"translations": ("",), "hints": ("generated",)}
 
-    problems: list[Source] = Field(
-        ["cruxeval", "livecodebench"],
-        min_length=1,
-        description="generated and contest are the kit's own, the others data sets",
-    )
-    n_problems: int = Field(
-        0,
-        ge=0,
-        description="how many of each, from the first on; 0: all (generated: 800)",
-    )
-    languages: list[Literal["python", "javascript"]] = Field(
-        ["python"],
-        min_length=1,
-        description="of the programs; javascript: contest has twins, others need translations",
-    )
-    translations: str = Field(
-        "", description="JSON Lines of id and code: JavaScript written by a model"
-    )
-    task: Literal["output", "input"] = Field(
-        "output", description="what is predicted; livecodebench: outputs only"
-    )
+    problems: list[Source] = Field(["cruxeval", "livecodebench"], min_length=1)
+    """Sources of the programs: generated and contest are the kit's own, the others data
+    sets."""
+    n_problems: int = Field(0, ge=0)
+    """Number of problems of each source, from the first on; 0: all (generated: 800)."""
+    languages: list[Literal["python", "javascript"]] = Field(["python"], min_length=1)
+    """Languages of the programs; javascript: contest has twins, others need
+    translations."""
+    translations: str = ""
+    """Path of JSON Lines of id and code: JavaScript written by a model."""
+    task: Literal["output", "input"] = "output"
+    """Task: outputs or inputs are predicted (livecodebench: outputs only)."""
     perturbations: list[Perturbation] = Field(
-        ["VAN", "PSC-ALL", "MCC", "MPS", "MHC"],
-        min_length=1,
-        description="VAN is the program as it is",
+        ["VAN", "PSC-ALL", "MCC", "MPS", "MHC"], min_length=1
     )
-    densities: list[Density] = Field(
-        [1.0], min_length=1, description="share of the places that get a message (p)"
-    )
-    hints: str = Field(
-        "outputs/data/codecrash.hints.jsonl",
-        description="MHC's values: a model's, a file that `codestress write hints` makes; or generated",
-    )
-    messages: Wording = Field(
-        "printed",
-        description="of MCC and MPS: the kit's, with the four that Table 3 prints, or without (kit)",
-    )
-    guard: Guard = Field(
-        "tag",
-        description="a perturbation that the rules refuse to a program: refuse it, or tag it and count it",
-    )
-    globals_of: GlobalNames = Field(
-        "parameters",
-        description="whose names GBC declares as globals: parameters, or both: local variables too",
-    )
-    truth: Truth = Field(
-        "any",
-        description="of messages in the asked call: false ones alone, or any, as in the paper",
-    )
+    """Perturbations; VAN is the program as it is."""
+    densities: list[Density] = Field([1.0], min_length=1)
+    """Share of the places that get a message (p)."""
+    hints: str = "outputs/data/codecrash.hints.jsonl"
+    """Source of MHC's values: a model's file, which `codestress write hints` makes; or
+    generated."""
+    messages: Wording = "printed"
+    """Wording of MCC and MPS: the kit's with the four messages that Table 3 prints, or
+    without them (kit)."""
+    guard: Guard = "tag"
+    """Fate of a perturbation that the rules refuse to a program: refuse it, or tag it
+    and count it."""
+    globals_of: GlobalNames = "parameters"
+    """Names that GBC declares as globals: parameters, or both: local variables too."""
+    truth: Truth = "any"
+    """Messages by their truth in the asked call: false ones alone, or any, as in the
+    paper."""
 
     def not_run(self) -> tuple[NotRun, ...]:
         """Return a `NotRun`, which names a gap and its reason, for each language whose

@@ -56,25 +56,24 @@ class Questions(Perturbed, Experiment):
     )
     OPEN = ("densities", "globals_of")
 
-    modes: list[Mode] = Field(
-        ["direct"],
-        min_length=1,
-        description="direct: 2 examples; cot: step by step, 1 example",
-    )
-    ignore: list[bool] = Field(
-        [False], min_length=1, description="the model is told to ignore comments"
-    )
-    refactor: list[bool] = Field(
-        [False], min_length=1, description="the model first cleans the program up"
-    )
-    samples_direct: int = Field(3, ge=1, description="candidates, direct")
-    samples_cot: int = Field(1, ge=1, description="candidates, step by step")
-    temperature: float = Field(0.2, ge=0, le=2, description="of all requests")
-    top_p: float = Field(0.95, gt=0, le=1, description="of all requests")
-    max_tokens_direct: int = Field(200, ge=1, description="longest direct answer")
-    max_tokens_cot: int = Field(
-        2000, ge=1, description="longest answer step by step, and longest clean program"
-    )
+    modes: list[Mode] = Field(["direct"], min_length=1)
+    """Modes of asking: direct (2 examples), or cot (step by step, 1 example)."""
+    ignore: list[bool] = Field([False], min_length=1)
+    """Whether the model is told to ignore comments."""
+    refactor: list[bool] = Field([False], min_length=1)
+    """Whether the model first cleans the program up."""
+    samples_direct: int = Field(3, ge=1)
+    """Number of candidates, asked directly."""
+    samples_cot: int = Field(1, ge=1)
+    """Number of candidates, step by step."""
+    temperature: float = Field(0.2, ge=0, le=2)
+    """Temperature of all requests."""
+    top_p: float = Field(0.95, gt=0, le=1)
+    """Top p of all requests."""
+    max_tokens_direct: int = Field(200, ge=1)
+    """Tokens of the longest direct answer."""
+    max_tokens_cot: int = Field(2000, ge=1)
+    """Tokens of the longest answer step by step, and of the longest clean program."""
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials about every variant of every problem, in each mode and with each defence (a request to
@@ -221,18 +220,16 @@ class Predictions(Compared):
     """Parameters of studies that show differences to vanilla programs: those of
     `Compared`, and the unit of the differences."""
 
-    relative: bool = Field(
-        True, description="differences to vanilla in % of it; false: in points"
-    )
+    relative: bool = True
+    """Whether differences to vanilla are in % of it; false: in points."""
 
 
 class DensitySweep(Predictions):
     """Parameters of the sweep over densities of messages (section 4.1: Figure 4 and
     Table 6)."""
 
-    show: Literal["accuracy", "tokens"] = Field(
-        "accuracy", description="what is drawn against the density"
-    )
+    show: Literal["accuracy", "tokens"] = "accuracy"
+    """Quantity that is drawn against the density."""
 
 
 def _shown(problem: Problem) -> dict[str, str]:

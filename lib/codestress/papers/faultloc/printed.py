@@ -60,8 +60,10 @@ class Naming(Experiment):
 
     SINGLE = OPEN = ("temperature", "max_tokens")
 
-    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
-    max_tokens: int = Field(512, ge=1, description="longest answer")
+    temperature: float = Field(0.0, ge=0, le=2)
+    """Temperature of the sampling, which the paper does not say."""
+    max_tokens: int = Field(512, ge=1)
+    """Tokens of the longest answer."""
 
     def prompt(self, text: str) -> Prompt:
         """Return the prompt that asks `text`, with the sampling of all requests."""
@@ -73,12 +75,11 @@ class Printed(Naming):
     """Parameters of the questions about N-Queens, the motivating example of Fault
     Localizability (section II)."""
 
-    questions: list[Question] = Field(
-        list(get_args(Question)),
-        min_length=1,
-        description="specification, then Figure 1 without and with its comment, with Figure 3's edits, and Figure 3",
-    )
-    max_tokens: int = Field(2048, ge=1, description="longest answer")
+    questions: list[Question] = Field(list(get_args(Question)), min_length=1)
+    """Questions: the specification, then Figure 1 without and with its comment, with
+    Figure 3's edits, and Figure 3."""
+    max_tokens: int = Field(2048, ge=1)
+    """Tokens of the longest answer."""
 
     def trials(self) -> Iterator[Trial]:
         """Yield a trial for each of `questions`.

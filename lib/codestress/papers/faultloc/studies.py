@@ -58,22 +58,18 @@ class ProgramsFigure(Programs):
     """Parameters of the figure of the programs themselves: their lengths (the paper's
     Figure 5) or statistics (Table IV)."""
 
-    show: Literal["sizes", "statistics"] = Field(
-        "sizes", description="sizes: how long they are; statistics: the table"
-    )
+    show: Literal["sizes", "statistics"] = "sizes"
+    """Picture of the programs: their sizes, or a table of statistics."""
 
 
 class Mutations(Programs):
     """Parameters of the misleading comments that mutations insert: what the comments
     say, and at which places (section IV-C of Fault Localizability)."""
 
-    comments: Put = Field(
-        "replace",
-        description="misleading comments replace those that are there, or are put in",
-    )
-    said: list[Said] = Field(
-        ["describes"], min_length=1, description="what misleading comments say"
-    )
+    comments: Put = "replace"
+    """Whether misleading comments replace those that are there, or are inserted."""
+    said: list[Said] = Field(["describes"], min_length=1)
+    """Content of misleading comments."""
 
 
 def conditions(given: Mutations, language: Language) -> Iterator[Factors]:
@@ -111,13 +107,12 @@ class Localization(Mutations, Naming):
 
     PARTS = ("controls",)
 
-    controls: list[Control] = Field(
-        list(CONTROLS), description="what does nothing, asked again like the mutations"
-    )
-    content: Literal["bank", "model"] = Field(
-        "model", description="bank: the kit's; model: by the model under test"
-    )
-    numbered: bool = Field(False, description="lines are shown with their numbers")
+    controls: list[Control] = list(CONTROLS)
+    """Changes that do nothing, asked again like the mutations."""
+    content: Literal["bank", "model"] = "model"
+    """Content of mutations: the kit's bank, or a text by the model under test."""
+    numbered: bool = False
+    """Whether lines are shown with their numbers."""
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials that ask for the faulty line of every task: unmutated, under
@@ -322,7 +317,8 @@ class LocalizationFigure(Localization, Interval):
 
     show: Literal[
         "faults", "quarters", "categories", "versions", "spms", "models", "strengths"
-    ] = Field("faults", description="what the figure tells apart")
+    ] = "faults"
+    """Groups that the figure compares."""
 
 
 class Relabel(Localization, Interval):
@@ -335,11 +331,11 @@ class Relabel(Localization, Interval):
 
     FILES = {"answers": ("",)}
 
-    answers: str = Field(
-        "",
-        description="a file of answers: JSON Lines of id and line; empty: asked",
-    )
-    spms: list[Spm] = Field([], max_length=0, description="none: tasks as they are")
+    answers: str = ""
+    """Path of a file of answers (JSON Lines of id and line); empty: the models are
+    asked."""
+    spms: list[Spm] = Field([], max_length=0)
+    """Mutations; none: tasks as they are."""
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -386,13 +382,11 @@ class Audit(Facts):
     """Parameters of the audit, which compares the labels of the public tasks with the
     lines that really changed; no model is asked."""
 
-    tasks: Literal["public", "counted"] = Field(
-        "public",
-        description="public: the tasks, a data set; counted: what was counted in them (tolerance 2)",
-    )
-    tolerance: int = Field(
-        2, ge=0, description="lines by which the artifact lets an answer be off"
-    )
+    tasks: Literal["public", "counted"] = "public"
+    """Tasks: public (a data set), or counted: the numbers counted in them (tolerance 2).
+    """
+    tolerance: int = Field(2, ge=0)
+    """Lines by which the artifact lets an answer be off."""
 
 
 STUDIES = {

@@ -43,38 +43,30 @@ class Programs(Seeded):
     Defaults are the paper's values if the paper states them.
     """
 
-    programs: list[Source] = Field(
-        ["alpaca", "codesearchnet"],
-        min_length=1,
-        description="alpaca, codesearchnet: the paper's; installed, java: its packages', the kit's own",
-    )
-    selection: Selection = Field(
-        "kit",
-        description="kit: programs that pass the filters; artifact: all of the paper's (section IV-A), with its own "
-        "faulty programs and their labels where they are at hand (Python); drifted: the kit's, made as the artifact's "
-        "(Python, formatted anew after the label was taken)",
-    )
-    n_programs: int = Field(
-        0, ge=0, description="how many of each, from the first on; 0: all"
-    )
-    min_lines: int = Field(50, ge=1, description="shortest program")
-    max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
-    faults: list[Kind] = Field(list(KINDS), min_length=1, description="kinds of faults")
-    per_quarter: int = Field(
-        1,
-        ge=0,
-        description="faults of a kind in each quarter of a program; 0: all sites",
-    )
-    per_quarter_of: dict[Source, Annotated[int, Field(ge=0)]] = Field(
-        {},
-        description="the same for single sources: Java's tasks are not public, its sites are over twice the paper's",
-    )
-    spms: list[Spm] = Field(
-        list(SPMS), description="mutations under which localized faults are asked again"
-    )
-    strengths: list[Strength] = Field(
-        [1, 2, 4, 6, 8], min_length=1, description="applications of a mutation"
-    )
+    programs: list[Source] = Field(["alpaca", "codesearchnet"], min_length=1)
+    """Sources of the programs: alpaca and codesearchnet (the paper's), installed
+    packages, and java (the kit's own)."""
+    selection: Selection = "kit"
+    """Selection of programs: the kit's filters, all of the artifact's (section IV-A)
+    with its faulty programs and labels where they are at hand (Python), or drifted: the
+    kit's, made as the artifact's (Python, formatted anew after the label was taken)."""
+    n_programs: int = Field(0, ge=0)
+    """Number of programs of each source, from the first on; 0: all."""
+    min_lines: int = Field(50, ge=1)
+    """Lines of the shortest program."""
+    max_lines: int = Field(0, ge=0)
+    """Lines of the longest program; 0: no limit."""
+    faults: list[Kind] = Field(list(KINDS), min_length=1)
+    """Kinds of faults."""
+    per_quarter: int = Field(1, ge=0)
+    """Faults of a kind in each quarter of a program; 0: all sites."""
+    per_quarter_of: dict[Source, Annotated[int, Field(ge=0)]] = {}
+    """Exceptions from per_quarter by source: Java's tasks are not public, its sites are
+    over twice the paper's."""
+    spms: list[Spm] = list(SPMS)
+    """Mutations under which localized faults are asked again."""
+    strengths: list[Strength] = Field([1, 2, 4, 6, 8], min_length=1)
+    """Number of times that a mutation is applied."""
 
 
 def mutations_of(given: Programs, language: Language) -> list[Spm]:

@@ -54,58 +54,39 @@ class Chains(Interval, Experiment):
     )
     OPEN = ("system",)
 
-    d: list[Distance] = Field(
-        [15],
-        description="lines from a chain's first link down to its second (negative: up)",
-    )
-    shuffled: list[bool] = Field(
-        [False], description="the target's lines stay in place, the others are shuffled"
-    )
-    wording: list[Literal["as_run", "as_printed"]] = Field(
-        ["as_run"],
-        description="as_run: what the published token counts prove; as_printed: section 4's template",
-    )
-    first_lines: int = Field(
-        4, ge=2, description="fewest lines in a list, if the target chain fits in them"
-    )
-    lines_below: int = Field(
-        950, gt=4, description="all lists have fewer lines than this"
-    )
-    step: int = Field(
-        8, ge=1, description="lines by which a list grows (8 lines are about 84 tokens)"
-    )
-    lists: int = Field(1, ge=1, description="independently drawn lists of words")
-    samples: int = Field(
-        1, ge=1, description="times that each prompt is asked (the paper: 1)"
-    )
-    hops: int = Field(2, ge=2, le=6, description="links in a chain (the paper: 2)")
-    depth: Depth = Field(
-        0.5, description="depth of the target in the list, 0 first, 1 last"
-    )
-    words: Literal["embedded", "authors"] = Field(
-        "embedded", description="the kit's words or the authors' list"
-    )
-    temperature: float = Field(
-        0.0, ge=0, le=2, description="of the sampling (section 4: 0)"
-    )
-    max_tokens: int = Field(
-        1024,
-        ge=1,
-        description="longest answer; the authors' harness cut answers at 256",
-    )
-    retry_temperature: float = Field(
-        0.8,
-        ge=0,
-        le=2,
-        description="at which refused answers are asked again (section 7)",
-    )
-    retries: int = Field(
-        2, ge=0, description="times that a refused answer is asked again (section 7)"
-    )
-    system: str = Field(
-        "You are a helpful assistant.",
-        description="system message; the paper prints none",
-    )
+    d: list[Distance] = [15]
+    """Lines from a chain's first link down to its second (negative: up)."""
+    shuffled: list[bool] = [False]
+    """Whether all lines but the target's are shuffled."""
+    wording: list[Literal["as_run", "as_printed"]] = ["as_run"]
+    """Wording of the prompt: as_run, which the published token counts prove, or
+    as_printed in section 4."""
+    first_lines: int = Field(4, ge=2)
+    """Fewest lines in a list, if the target chain fits in them."""
+    lines_below: int = Field(950, gt=4)
+    """Number of lines that no list reaches."""
+    step: int = Field(8, ge=1)
+    """Lines by which a list grows (8 lines are about 84 tokens)."""
+    lists: int = Field(1, ge=1)
+    """Number of independently drawn lists of words."""
+    samples: int = Field(1, ge=1)
+    """Times that each prompt is asked (the paper: 1)."""
+    hops: int = Field(2, ge=2, le=6)
+    """Links in a chain (the paper: 2)."""
+    depth: Depth = 0.5
+    """Place of the target in the list, from 0 (first) to 1 (last)."""
+    words: Literal["embedded", "authors"] = "embedded"
+    """Words of the lists: the kit's, or the authors' list."""
+    temperature: float = Field(0.0, ge=0, le=2)
+    """Temperature of the sampling (section 4: 0)."""
+    max_tokens: int = Field(1024, ge=1)
+    """Tokens of the longest answer; the authors' harness cut answers at 256."""
+    retry_temperature: float = Field(0.8, ge=0, le=2)
+    """Temperature at which refused answers are asked again (section 7)."""
+    retries: int = Field(2, ge=0)
+    """Times that a refused answer is asked again (section 7)."""
+    system: str = "You are a helpful assistant."
+    """System message; the paper prints none."""
 
     @model_validator(mode="after")
     def _one_list(self) -> Self:
@@ -186,37 +167,30 @@ class NeedleInHaystack(Interval, Experiment):
     SINGLE = ("samples", "temperature", "max_tokens")
     PARTS = ("text",)
 
-    test: Literal["inefficient_code", "clue", "unlock"] = Field(
-        "clue", description="section 6.1, 6.2 or 6.3"
-    )
-    text: list[PlantedText] = Field(
-        ["own"],
-        min_length=1,
-        description="printed: the paper's short prompts; authors: its long one; own: the kit's texts",
-    )
-    characters: list[int] = Field(
-        [900, 1400, 27000], min_length=1, description="lengths of the kit's own texts"
-    )
-    depth: list[Depth] = Field(
-        [0.5],
-        min_length=1,
-        description="of the clue or the sentence in the kit's own texts (6.1: fixed, two places)",
-    )
-    grid: bool = Field(
-        True,
-        description="every length at every depth; false: each at the depth of its own number alone",
-    )
-    variants: int = Field(
-        1, ge=1, le=8, description="different own texts of each length (the paper: 1)"
-    )
-    samples: int = Field(
-        10, ge=1, description="times that each prompt is asked (the paper: 4 to 10)"
-    )
-    temperature: float = Field(0.7, ge=0, le=2, description="of the sampling")
-    max_tokens: int = Field(4096, ge=1, description="longest answer")
-    rule: Literal["strict"] = Field(
-        "strict", description="the paper judged by hand; the kit's rules agree with it"
-    )
+    test: Literal["inefficient_code", "clue", "unlock"] = "clue"
+    """Test by its number in the paper: inefficient_code 6.1, clue 6.2, unlock 6.3."""
+    text: list[PlantedText] = Field(["own"], min_length=1)
+    """Texts: the paper's short prompts (printed), its long one (authors), the kit's
+    (own)."""
+    characters: list[int] = Field([900, 1400, 27000], min_length=1)
+    """Lengths of the kit's own texts, in characters."""
+    depth: list[Depth] = Field([0.5], min_length=1)
+    """Place of the clue or the sentence in the kit's own texts, 0 to 1 (6.1: fixed, two
+    places)."""
+    grid: bool = True
+    """Whether every length is asked at every depth; false: the first at the first
+    depth, and so on."""
+    variants: int = Field(1, ge=1, le=8)
+    """Number of different own texts of each length (the paper: 1)."""
+    samples: int = Field(10, ge=1)
+    """Times that each prompt is asked (the paper: 4 to 10)."""
+    temperature: float = Field(0.7, ge=0, le=2)
+    """Temperature of the sampling."""
+    max_tokens: int = Field(4096, ge=1)
+    """Tokens of the longest answer."""
+    rule: Literal["strict"] = "strict"
+    """Rule of judgement: the paper judged by hand, and the kit's rules agree with
+    it."""
 
     @model_validator(mode="after")
     def _texts(self) -> Self:

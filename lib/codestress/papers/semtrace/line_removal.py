@@ -63,36 +63,26 @@ class Sensitivity(Begun):
     SINGLE = ("n_problems", "subsample", "versions", "shown", "prefill", "max_tokens")
     OPEN = (*Begun.OPEN, "inputs_run_on", "epsilon", "complete_wrong")
 
-    tasks: list[Prediction] = Field(
-        PREDICTIONS,
-        min_length=1,
-        description="what is asked",
-    )
-    shown: Literal["prompt", "program"] = Field(
-        "prompt",
-        description="prompt: the paper's, to a model; program: as it is, to the interpreter (outputs only)",
-    )
-    problems: Dataset = Field(
-        "cruxeval",
-        description="cruxeval: the paper's, a data set; semtrace (outputs only); generated: the kit's own",
-    )
-    n_problems: int = Field(800, ge=1, description="how many, from the first on")
-    versions: int = Field(
-        0,
-        ge=0,
-        description="most versions of a program, drawn by the seed; 0: all (the paper)",
-    )
-    inputs_run_on: Literal["complete", "shown"] = Field(
-        "complete",
-        description="the program that must return the output for an input: section 3.4 does not say which",
-    )
-    epsilon: float = Field(
-        1e-9, gt=0, description="of equation 5, which leaves it open"
-    )
-    complete_wrong: Literal["left_out", "zero"] = Field(
-        "left_out",
-        description="programs answered wrongly when complete, in equation 5; zero: nothing is lost of them",
-    )
+    tasks: list[Prediction] = Field(PREDICTIONS, min_length=1)
+    """Tasks that are asked."""
+    shown: Literal["prompt", "program"] = "prompt"
+    """Form of a question: the paper's prompt to a model, or the program to the
+    interpreter (outputs only)."""
+    problems: Dataset = "cruxeval"
+    """Source of the problems: cruxeval (the paper's), semtrace (outputs only),
+    generated (the kit's own)."""
+    n_problems: int = Field(800, ge=1)
+    """Number of problems, from the first on."""
+    versions: int = Field(0, ge=0)
+    """Most versions of a program, drawn by the seed; 0: all (the paper)."""
+    inputs_run_on: Literal["complete", "shown"] = "complete"
+    """Program that must return the output for an input: section 3.4 does not say
+    which."""
+    epsilon: float = Field(1e-9, gt=0)
+    """Epsilon of equation 5, which leaves it open."""
+    complete_wrong: Literal["left_out", "zero"] = "left_out"
+    """Part in equation 5 of programs that are answered wrongly when complete; zero:
+    they lose nothing."""
 
     def trials(self) -> Iterator[Trial]:
         """Yield the trials on every problem with every subset of its lines removed, or
@@ -186,11 +176,7 @@ class LineRemoval(Sensitivity, Resampled):
 
     OPEN = (*Sensitivity.OPEN, "trend", "weighted")
 
-    trend: Literal["exponential", "exponential_with_floor"] = Field(
-        "exponential",
-        description="the curve that is fitted; the paper does not say whether its curves have a floor",
-    )
-    weighted: bool = Field(
-        False,
-        description="weight each share of lines removed by its number of programs",
-    )
+    trend: Literal["exponential", "exponential_with_floor"] = "exponential"
+    """Curve that is fitted; the paper does not say whether its curves have a floor."""
+    weighted: bool = False
+    """Whether a fit weights each share of lines removed by its number of programs."""

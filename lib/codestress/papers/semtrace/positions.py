@@ -79,71 +79,49 @@ class Contexts(Begun):
         ),
     )
 
-    tasks: list[Task] = Field(
-        PREDICTIONS,
-        min_length=1,
-        description="what is asked",
-    )
-    problems: list[Dataset] = Field(
-        ["cruxeval"],
-        min_length=1,
-        description="cruxeval, semtrace (outputs only), or generated: the kit's own",
-    )
-    n_problems: int = Field(
-        800, ge=1, description="how many of each, from the first on"
-    )
-    digits: list[Annotated[int, Field(ge=1, le=9)]] = Field(
-        [2], min_length=1, description="of the numbers in SemTrace"
-    )
-    digits_of: Sized = Field(
-        "both", description="which numbers have them: x, y (the other has two), or both"
-    )
+    tasks: list[Task] = Field(PREDICTIONS, min_length=1)
+    """Tasks that are asked."""
+    problems: list[Dataset] = Field(["cruxeval"], min_length=1)
+    """Sources of the problems: cruxeval, semtrace (outputs only), generated (the kit's
+    own)."""
+    n_problems: int = Field(800, ge=1)
+    """Number of problems of each source, from the first on."""
+    digits: list[Annotated[int, Field(ge=1, le=9)]] = Field([2], min_length=1)
+    """Digits of the numbers in SemTrace."""
+    digits_of: Sized = "both"
+    """Numbers that have these digits: x, y (the other has two), or both."""
     distractors: Counts = [20, 40, 60, 80]
-    distractor_source: Distractors = Field(
-        "cosqa",
-        description="codesearchnet, cosqa (its short functions): data sets; installed: functions of the kit's packages",
-    )
-    matched: Matched = Field(
-        "tokens",
-        description="tokens: as many functions as make up distractor_tokens for each that is asked for",
-    )
-    distractor_tokens: int = Field(
-        200, ge=10, description="length of the paper's average distractor"
-    )
-    redrawn: bool = Field(
-        False,
-        description="other distractors at each position; off: a problem has the same ones",
-    )
-    blank_between: bool = Field(True, description="a blank line between functions")
-    positions: int = Field(
-        11, ge=1, description="positions of the target, equally spaced"
-    )
-    fragments: int = Field(
-        1,
-        ge=1,
-        le=MOST_FRAGMENTS,
-        description="parts the target is cut into (the paper: 1)",
-    )
-    qac: list[bool] = Field(
-        [True],
-        min_length=1,
-        description="the query stands before the code as well as after it",
-    )
-    keys: list[bool] = Field(
-        [False],
-        min_length=1,
-        description="hexadecimal keys before all lines, in predictions too",
-    )
-    key_separator: Separator = Field("space", description="between a key and its line")
-    keyed_blank: bool = Field(True, description="blank lines have keys too")
-    line_asked: Literal["any", "body"] = Field(
-        "any",
-        description="any: a line of the target that is not blank; body: nor its first",
-    )
-    wrong_length: Literal["zero", "by_position"] = Field(
-        "zero",
-        description="what a list of another length is worth in part; by_position: right elements of the longer",
-    )
+    distractor_source: Distractors = "cosqa"
+    """Source of the distractors: the data sets codesearchnet and cosqa (its short
+    functions), or functions of installed packages."""
+    matched: Matched = "tokens"
+    """Measure of a context: the number of functions, or tokens, distractor_tokens for
+    each function asked for."""
+    distractor_tokens: int = Field(200, ge=10)
+    """Tokens of the paper's average distractor."""
+    redrawn: bool = False
+    """Whether each position has distractors of its own; false: a problem has the same
+    ones."""
+    blank_between: bool = True
+    """Whether a blank line stands between functions."""
+    positions: int = Field(11, ge=1)
+    """Number of positions of the target, equally spaced."""
+    fragments: int = Field(1, ge=1, le=MOST_FRAGMENTS)
+    """Parts that the target is cut into (the paper: 1)."""
+    qac: list[bool] = Field([True], min_length=1)
+    """Whether the query stands before the code as well as after it."""
+    keys: list[bool] = Field([False], min_length=1)
+    """Whether all lines have hexadecimal keys, in predictions too."""
+    key_separator: Separator = "space"
+    """Separator between a key and its line."""
+    keyed_blank: bool = True
+    """Whether blank lines have keys too."""
+    line_asked: Literal["any", "body"] = "any"
+    """Line that is asked for: any line of the target that is not blank, or body: nor
+    its first."""
+    wrong_length: Literal["zero", "by_position"] = "zero"
+    """Worth of a list of another length in part; by_position: right elements of the
+    longer list."""
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -293,24 +271,19 @@ class Questions(Contexts, Resampled):
     """Parameters of the requests (as in `Contexts`), and of the summary of their
     scores: its `metrics` and the number of bootstrap `resamples`."""
 
-    metrics: list[Literal["strict", "partial"]] = Field(
-        ["strict"],
-        min_length=1,
-        description="partial: the share of right elements (SemTrace)",
-    )
+    metrics: list[Literal["strict", "partial"]] = Field(["strict"], min_length=1)
+    """Metrics; partial: the share of right elements (SemTrace)."""
 
 
 class Positions(Questions):
     """Parameters of figures of scores at each position of the target: those of
     `Questions`, and what is drawn."""
 
-    show: Literal["accuracy", "unresolved"] = Field(
-        "accuracy",
-        description="unresolved: the share of answers with arithmetic left in",
-    )
-    relative: bool = Field(
-        False, description="accuracies relative to each curve's maximum"
-    )
+    show: Literal["accuracy", "unresolved"] = "accuracy"
+    """Quantity that is drawn; unresolved: the share of answers with arithmetic left
+    in."""
+    relative: bool = False
+    """Whether accuracies are relative to each curve's maximum."""
 
 
 class Recall(Contexts):
@@ -319,7 +292,5 @@ class Recall(Contexts):
 
     OPEN = (*Contexts.OPEN, "places")
 
-    places: Literal["all", "middle"] = Field(
-        "all",
-        description="positions that a model's recall is the mean of; middle: of the middle third",
-    )
+    places: Literal["all", "middle"] = "all"
+    """Positions over which a model's recall is averaged; middle: the middle third."""

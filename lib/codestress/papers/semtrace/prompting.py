@@ -34,24 +34,18 @@ class Begun(Interval, Experiment):
 
     OPEN: ClassVar[tuple[str, ...]] = ("max_tokens", "reading")
 
-    subsample: float = Field(
-        1.0, gt=0, le=1, description="share of the problems, drawn by the seed"
-    )
-    prefill: Literal["assistant", "user"] = Field(
-        "assistant",
-        description="where the answer's beginning stands; user: for models that cannot continue one",
-    )
-    reading: ReadingRule = Field(
-        "first_fence",
-        description="the part of a completion that is scored: up to its first_fence, after its last_assertion, "
-        "or its first_line",
-    )
-    max_tokens: int = Field(
-        256, ge=1, description="longest answer; whole functions may be twice as long"
-    )
-    rule: Literal["strict"] = Field(
-        "strict", description="values are compared by type, lines to the character"
-    )
+    subsample: float = Field(1.0, gt=0, le=1)
+    """Share of the problems that is asked, drawn by the seed."""
+    prefill: Literal["assistant", "user"] = "assistant"
+    """Place of the answer's beginning; user: for models that cannot continue an
+    answer."""
+    reading: ReadingRule = "first_fence"
+    """Part of a completion that is scored: up to its first_fence, after its
+    last_assertion, or its first_line."""
+    max_tokens: int = Field(256, ge=1)
+    """Tokens of the longest answer; whole functions may be twice as long."""
+    rule: Literal["strict"] = "strict"
+    """Rule of judgement: values are compared by type, lines to the character."""
 
     def sampled(self, problems: Mapping[str, Problem]) -> list[str]:
         """Return the ids of a share `subsample` of the dict `problems`, at least one,
@@ -108,7 +102,8 @@ class Begun(Interval, Experiment):
 class Resampled(Parameters):
     """Parameters of intervals from a bootstrap, with this paper's number of resamples."""
 
-    resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
+    resamples: int = Field(1000, ge=100)
+    """Number of bootstrap resamples, drawn over problems."""
 
 
 @cache

@@ -20,14 +20,16 @@ class Templates(Unjudged, Seeded):
     `problem` and each number of `distractors` (unrelated functions), without requests.
     """
 
-    problems: Annotated[str, known_source("generated", "cruxeval")] = Field(
-        "cruxeval",
-        description="cruxeval: the paper's, a data set; generated: the kit's own",
-    )
-    problem: int = Field(0, ge=0, description="number of the problem")
+    problems: Annotated[str, known_source("generated", "cruxeval")] = "cruxeval"
+    """Source of the problem: the paper's data set (cruxeval), or the kit's own
+    (generated)."""
+    problem: int = Field(0, ge=0)
+    """Number of the problem, from 0."""
     distractors: Counts = [0, 20, 80]
-    distractor_source: Distractors = Field("cosqa", description="as for the figures")
-    matched: Matched = Field("tokens", description="as for the figures")
+    distractor_source: Distractors = "cosqa"
+    """Source of the distractors, as for the figures."""
+    matched: Matched = "tokens"
+    """Measure by which distractors are matched, as for the figures."""
 
 
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
@@ -59,12 +61,10 @@ class Registry(Unjudged):
     requests: its `show` names the table (licences or architecture), its
     `longest_context` a context in tokens."""
 
-    show: Literal["licences", "architecture"] = Field(
-        "licences", description="which table"
-    )
-    longest_context: int = Field(
-        30_810, ge=1000, description="tokens; the paper: approximately 31k"
-    )
+    show: Literal["licences", "architecture"] = "licences"
+    """Table to show."""
+    longest_context: int = Field(30_810, ge=1000)
+    """Tokens of the longest context (the paper: approximately 31k)."""
 
 
 STUDIES = {
