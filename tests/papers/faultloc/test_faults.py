@@ -341,12 +341,6 @@ def test_dead_code_that_changes_its_function_by_being_there_is_refused(
         mutated(FaultyProgram(code, 2), "dead_code", content=one)
 
 
-def test_dead_code_may_read_the_programs_names() -> None:
-    code = "def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x"
-    harmless = Content((), (), ("if False:\n    z = x\n    print(z, y)",))
-    assert mutated(FaultyProgram(code, 2), "dead_code", content=harmless).code != code
-
-
 def assert_alike(before: str, after: str) -> None:
     """Lines that are put into a program end as its own do."""
     fed = after.count("\n") if "\r" in before else 0

@@ -97,7 +97,7 @@ PYTHON_KEEPS_OUT = [
     "if (n := 99) and False:\n    pass",
     "if False:\n    yield 1",
     "if False:\n    x1 = (y1 := 2)",
-    "if False:\n    x1 = undefined",
+    "if False:\n    x1 = n",
     "if False:\n    super().run()",
     "if False:\n    *x1",
     "if False:\n    pass  # the line below is wrong",

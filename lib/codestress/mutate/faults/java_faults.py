@@ -1,6 +1,8 @@
 """Faults in Java programs (Fault Localizability, Table I); `sites.py` describes the
 kinds of fault."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from codestress.sandbox.runtimes import nodes, text_of
@@ -24,11 +26,14 @@ of `CHAINED`; those of `TEXTS` are texts and characters.
 `DEFAULTS` is a dict from the return type of a method to the value that an inserted
 return gives, with a space before it. Types that it lacks get null.
 """
-NARROW, WIDE, KNOWN, UNTYPED, LITERALS, SIGNS = map(
+NARROW = re.compile(RULES["java"]["narrow"])
+"""Pattern of the types of numbers that take only some constants without a cast."""
+UNSET = re.compile(r"\bfinal [^=;(]+;")
+"""Pattern of the declaration of final variables or fields without a value."""
+NUMBERS, KNOWN, UNTYPED, LITERALS, SIGNS = map(
     frozenset, RULES["java"]["numbers"].values()
 )
-"""Types of numbers that take only some constants without a cast, and the other types of
-numbers; methods and fields of Java's own classes that are numbers.
+"""Types of numbers; methods and fields of Java's own classes that are numbers.
 
 Then types of nodes: `UNTYPED` declare variables without a type, or with one that is not
 read here; `LITERALS` are ends of the types of nodes that are numbers. `SIGNS` are
@@ -37,56 +42,47 @@ operators that always give a number.
 
 
 class Types:
-    """Types of a program's variables, fields and methods, as texts by name.
+    """Types of a program's variables, fields and methods, as texts by name, without the
+    brackets of arrays.
 
     Each name has a set of types, since a name may be declared twice; `?` stands for an
     unknown type.
     """
 
     def __init__(self, parts: Iterable[Node]) -> None:
-        self.kinds: dict[str, set[str]] = {}
-        self.has_narrow = False
-        """Whether anything has a type of `NARROW`, or is an array of such a type."""
+        self.kinds = defaultdict[str, set[str]](set)
         for node in parts:
             kind = field_text(node, "type")
             variables = node.children_by_field_name("declarator")
             for part in [node, *variables] if kind else []:
-                dimensions = field_text(part, "dimensions")
-                self.declare(field_text(part, "name"), kind + dimensions)
-            if node.type in UNTYPED:
-                for part in node.children:
-                    if part.type == "identifier":
-                        self.declare(text_of(part), "?")
+                self.kinds[field_text(part, "name")].add(kind.rstrip("[] "))
+            for part in node.children if node.type in UNTYPED else []:
+                if part.type == "identifier":
+                    self.kinds[text_of(part)].add("?")
 
-    def declare(self, name: str, kind: str) -> None:
-        self.kinds.setdefault(name, set()).add(kind)
-        self.has_narrow |= kind.rstrip("[] ") in NARROW
+    def is_number(self, node: Node) -> bool:
+        """Return whether an operand of an operator is certainly a number.
 
-    def is_number(self, node: Node, indices: str = "") -> bool:
-        """Return whether an expression, followed by the array indices `indices`, is
-        certainly a number.
-
-        `indices` has one pair of brackets for each index. Return False for None and if
-        the type is unknown.
+        An array counts as its elements, since it is no operand. Return False for None
+        and if the type is unknown.
         """
         if node is None:
             return False
         sign = field_text(node, "operator")
         match node.type:
             case "array_access":
-                return self.is_number(node.child_by_field_name("array"), f"{indices}[]")
+                return self.is_number(node.child_by_field_name("array"))
             case "identifier" | "field_access" | "method_invocation":
                 name = field_text(node, "field") or field_text(node, "name")
                 name = name or text_of(node)
                 known = name in KNOWN or field_text(node, "object") == "Math"
-                kinds = self.kinds.get(name, {"int"} if known else {"?"})
-                return kinds <= {kind + indices for kind in NARROW | WIDE}
+                return self.kinds.get(name, {"int"} if known else {"?"}) <= NUMBERS
             case "parenthesized_expression":
-                return self.is_number(node.named_children[0], indices)
+                return self.is_number(node.named_children[0])
             case "ternary_expression":
                 return all(map(self.is_number, node.named_children[1:]))
             case "cast_expression":
-                return field_text(node, "type") in NARROW | WIDE
+                return field_text(node, "type") in NUMBERS
             case "binary_expression" if sign == "+":
                 return self.are_numbers(node)
             case "binary_expression":
@@ -145,7 +141,7 @@ def _arithmetic(
     The compiler might, if `+` joins texts or if a constant no longer fits a narrow
     type.
     """
-    fixed = types.has_narrow and flow.decided(node)
+    fixed = NARROW.search(lines.text) and flow.decided(node)
     if fixed or _beside_text(node):
         return
     for site in _operator("OperatorSwap", node, lines):
@@ -222,17 +218,10 @@ def _is_passed(block: Node, flow: JavaFlow) -> bool:
 
 def _sets_fields(constructor: Node, block: Node) -> bool:
     """Return whether the body of a constructor sets all final fields of its class
-    before `block`."""
+    before `block`; final variables without a value count as fields."""
     filled = set[str]()
     for statement in constructor.named_children:
         if statement.end_byte <= block.start_byte:
-            target = text_of(statement).partition("=")[0]
-            filled.add(target.strip().removeprefix("this."))
-    for member in constructor.parent.parent.named_children:
-        words = text_of(member).partition("=")[0].split()
-        if member.type == "field_declaration" and "final" in words:
-            for variable in member.children_by_field_name("declarator"):
-                text = text_of(variable)
-                if "=" not in text and text not in filled:
-                    return False
-    return True
+            filled.update(re.findall(r"^(?:this\.)?(\w+) =", text_of(statement)))
+    unset = UNSET.findall(text_of(constructor.parent.parent))
+    return filled.issuperset(re.findall(r"(\w+) *[,;]", " ".join(unset)))

@@ -4,10 +4,9 @@ code (statements that never run).
 The proof compares syntax trees alone, as far as the language allows a proof (Fault
 Localizability, section IV-C). Dead code is checked against a closed grammar. A snippet
 of dead code is one statement: a condition on literal values that is false, or, in
-Python, a loop over nothing. The statements inside name only variables of their own, the
-language's built-ins and, in Python, the program's names. In Java a table gives the
-shapes of these statements, so that an accepted snippet compiles. Code outside the
-grammar is rejected.
+Python, a loop over nothing. The statements inside name only variables of their own and
+the language's built-ins. In Java a table gives the shapes of these statements, so that
+an accepted snippet compiles. Code outside the grammar is rejected.
 """
 
 import ast
@@ -33,7 +32,6 @@ from .trees import (
     field_text,
     java_root,
     named_in,
-    refuse_seen,
     tree_of,
     words_of,
 )
@@ -190,17 +188,13 @@ def _check_python(snippet: str, program: str) -> None:
         if isinstance(part, ast.Name):
             (read if isinstance(part.ctx, ast.Load) else bound).add(part.id)
     features = constructs(program, "python")
-    condition = words_of(snippet.partition(":")[0])
-    for name in sorted(read & condition):
-        if not features.isdisjoint((f"bind {name}", "bind *")):
-            raise NotNeutral(f"dead code relies on {name!r}, which the program binds")
     if shared := sorted(bound & features):
         raise NotNeutral(f"dead code binds {shared[0]!r}, which the program reads")
-    names = {name.removeprefix("bind ") for name in features}
-    if unknown := sorted(read - bound - BUILTINS - names):
-        raise NotNeutral(f"dead code reads {unknown[0]!r}, which nothing binds")
-    if (bound | read) & names - BUILTINS:
-        refuse_seen("names", program, "python")
+    for name in sorted(read - bound):
+        if name not in BUILTINS:
+            raise NotNeutral(f"dead code reads {name!r}, which is not its own")
+        if not features.isdisjoint((f"bind {name}", "bind *")):
+            raise NotNeutral(f"dead code relies on {name!r}, which the program binds")
 
 
 def _check_java(snippet: str, program: str) -> None:

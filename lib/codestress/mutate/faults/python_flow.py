@@ -8,6 +8,7 @@ as dead can run.
 """
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain
@@ -19,8 +20,11 @@ from .trees import RULES
 Loop = ast.For | ast.AsyncFor | ast.While
 ENDING, ENDLESS, LAZY, FIXED = map(frozenset, RULES["python_flow"].values())
 """Names of functions that end the program; of functions of `itertools` that return
-endless iterators; of functions that run nothing until their result is read. Last, names
-and attributes with the same value in all runs of a program."""
+endless iterators; of functions that run nothing until their result is read; of built-ins
+that return the same for the same arguments."""
+MACHINE = re.compile(RULES["python_machine"])
+"""Pattern of a condition that mentions Python's version or the system, which are the same
+in all runs of a program."""
 WRITTEN = ast.Constant | ast.Compare | ast.BoolOp | ast.UnaryOp | ast.BinOp
 """Types of expressions whose value never changes if their operands' values never
 change."""
@@ -41,8 +45,6 @@ class PythonFlow:
         self.constants = set(FIXED)
         """Names with the same value in the whole program: those of `FIXED`, and those
         assigned once from literal values."""
-        self.endless = set(ENDLESS)
-        """Names of functions that return endless iterators."""
         bound = Counter[str]()
         functions = list[ast.FunctionDef]()
         for node in ast.walk(tree):
@@ -60,7 +62,7 @@ class PythonFlow:
                     functions.append(node)
         self.constants -= {name for name, times in bound.items() if times > 1}
         self.stopping = set[str]()
-        """Names of functions that never return."""
+        """Names of functions that never return, or whose generator has no end."""
         self.unreached = set[int]()
         """`id` (Python's built-in) of each node that cannot run."""
         never: Set[str] = ENDING
@@ -69,20 +71,15 @@ class PythonFlow:
             never = {function.name for function in functions if self.stops(function)}
 
     def stops(self, function: ast.FunctionDef) -> bool:
-        """Return whether a function never returns, by its body.
-
-        A generator that never ends is recorded in `endless` instead, and False is
-        returned.
-        """
+        """Return whether a function, or the generator that it makes, never ends, by the
+        function's body."""
         if self.passes(function.body):
             return False
         for node, owner in statements(function.body):
             reached = owner is None and id(node) not in self.unreached
             if reached and isinstance(node, ast.Return):
                 return False
-        if yields(function):
-            self.endless.add(function.name)
-        return not yields(function)
+        return True
 
     def called(self, node: ast.AST | None) -> str:
         """Return the last part of the name that an expression calls, such as `exit` for
@@ -95,7 +92,7 @@ class PythonFlow:
         match node:
             case ast.Call(ast.Attribute(ast.Name("parser"), "error")):
                 return "exit"
-            case ast.Call(ast.Name("iter"), [ast.Name("int" | "list" | "str"), _]):
+            case ast.Call(ast.Name("iter"), [_, _]):
                 return "repeat"
             case ast.Call(ast.Name(name) | ast.Attribute(attr=name)):
                 return self.names.get(name, name)
@@ -117,7 +114,8 @@ class PythonFlow:
 
     def leads_on(self, node: ast.stmt) -> bool:
         """Return whether a statement may lead to the next one; parts of it that cannot
-        run are refused."""
+        run are refused, and all of it in case of doubt."""
+        ends = [self.passes(block) for block in blocks_in(node)]
         match node:
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
                 return False
@@ -126,53 +124,39 @@ class PythonFlow:
             case ast.Expr() | ast.Assign() | ast.AnnAssign():
                 return self.called(node.value) not in self.stopping
             case ast.If(test, body, orelse):
-                both = [self.passes(body), self.passes(orelse)]
                 if self.decided(test):
                     self.refuse([*body, *orelse])
-                    return all(both)
-                return any(both)
+                    return all(ends)
+                return any(ends) or not orelse
+            case ast.While(ast.Constant(value), body, []) if value:
+                return self.breaks(body)
             case ast.For() | ast.AsyncFor() | ast.While():
-                return self.loops_end(node)
+                if self.is_doubtful(node):
+                    self.refuse([node])
+                    return False
+                return all(ends[1:]) or self.breaks(node.body)
             case ast.Try():
                 return self.try_ends(node)
             case ast.TryStar() | ast.Match():
-                self.refuse(chain(*blocks_in(node)))
+                self.refuse([node])
                 return False
-        inside = all([self.passes(block) for block in blocks_in(node)])
-        return inside or not isinstance(node, ast.With | ast.AsyncWith)
+        return all(ends) or not isinstance(node, ast.With | ast.AsyncWith)
 
-    def loops_end(self, node: Loop) -> bool:
-        """Return whether a loop may lead to the next statement; parts that cannot run
-        are refused."""
-        self.passes(node.body)
-        ends, broken = self.passes(node.orelse), self.breaks(node.body)
-        if isinstance(node, ast.While):
-            endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-            never = self.decided(node.test)
-            # A loop that is decided may have no end.
-            ends = ends and not never
-        else:
-            never = is_empty(node.iter, RARE)
-            endless = not never and self.called(node.iter) in self.endless
-        if endless:
-            self.refuse(node.orelse)
-        elif never:
-            self.refuse(node.body)
-        return broken or (ends and not endless)
+    def is_doubtful(self, loop: Loop) -> bool:
+        """Return whether the body of a loop may never run, or the loop may never end."""
+        if isinstance(loop, ast.While):
+            return self.decided(loop.test)
+        endless = self.called(loop.iter) in self.stopping | ENDLESS
+        return endless or is_empty(loop.iter, RARE)
 
     def try_ends(self, node: ast.Try) -> bool:
         """Return whether a `try` may lead to the next statement; parts that cannot run
         are refused."""
-        ends = self.passes(node.body)
-        if not ends:
-            self.refuse(node.orelse)
-        ways = [self.passes(node.orelse) and ends]
-        for number, handler in enumerate(node.handlers):
-            # A later clause may catch what an earlier one has caught.
-            if number or not raises(node.body[0]):
-                self.refuse(handler.body)
-            else:
-                ways.append(self.passes(handler.body))
+        # A later clause may catch what an earlier one has caught.
+        caught = node.handlers[: raises(node.body[0])]
+        self.refuse(node.handlers[len(caught) :])
+        ways = [self.passes(handler.body) for handler in caught]
+        ways.append(self.passes([*node.body, *node.orelse]))
         return self.passes(node.finalbody) and any(ways)
 
     def breaks(self, block: Sequence[ast.stmt]) -> bool:
@@ -254,8 +238,8 @@ class PythonFlow:
         return self.read[name] <= own.count(name)
 
     def decided(self, test: ast.expr) -> bool:
-        """Return whether literal values and constants alone may decide a condition or a
-        part of it."""
+        """Return whether literal values, constants, Python's version or the system may
+        decide a condition or a part of it."""
         match test:
             case ast.BoolOp(values=values):
                 return any(map(self.decided, values))
@@ -263,17 +247,11 @@ class PythonFlow:
                 return self.decided(operand)
             case ast.Compare(left, _, [right]) if ast.dump(left) == ast.dump(right):
                 return True
-        known = set[int]()
         for part in ast.walk(test):
-            match part:
-                case ast.Attribute(owner, name) if {name, ast.unparse(part)} & FIXED:
-                    known.add(id(owner))
-                case ast.Attribute():
-                    return False
-                case ast.Name(name, ast.Load()) if id(part) not in known:
-                    if name not in self.constants:
-                        return False
-        return True
+            named = isinstance(part, ast.Name | ast.Attribute)
+            if named and MACHINE.search(ast.unparse(part)):
+                return True
+        return self.constants.issuperset(names_read(ast.walk(test)))
 
     def leaving(
         self, block: Sequence[ast.stmt], ends: bool = True, broken: bool = False

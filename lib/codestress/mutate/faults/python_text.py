@@ -75,16 +75,8 @@ def replaced(block: list[ast.stmt]) -> Iterator[ast.stmt]:
                     | ast.Name(name, ast.Store() | ast.Del())
                 ):
                     later.add(name)
-        later.difference_update(names_read(_at_once(node)))
-
-
-def _at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and the nodes inside that run together with it, which excludes the
-    bodies of functions."""
-    waiting = [node]
-    for part in waiting:
-        yield part
-        if isinstance(part, FunctionNode):
-            waiting += [part.args, *part.decorator_list]
-        else:
-            waiting.extend(ast.iter_child_nodes(part))
+        at_once = [node]
+        if isinstance(node, FunctionNode):
+            at_once = [node.args, *node.decorator_list]
+        for part in at_once:
+            later.difference_update(names_read(ast.walk(part)))

@@ -100,15 +100,14 @@ def words_of(code: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def named_in(code: str) -> frozenset[str]:
-    """Return the names that a Java program declares (type parameters included) or
-    imports."""
+    """Return the names that a Java program declares (type parameters included), calls
+    or imports."""
     node: Node
     named = set[str]()
     for node in nodes(java_root(code)):
-        if node.type in ("identifier", "type_identifier"):
-            parameter = node.parent.type == "type_parameter"
-            if parameter or node.parent.child_by_field_name("name") == node:
-                named.add(text_of(node))
+        named.add(field_text(node, "name"))
+        if node.type in ("type_parameter", "import_declaration"):
+            named.update(words_of(text_of(node)))
     return frozenset(named)
 
 

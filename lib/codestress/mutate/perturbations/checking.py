@@ -34,7 +34,7 @@ from .inputs import (
     trial_inputs,
     with_values,
 )
-from .programs import program_of, vanilla, why_refused
+from .programs import program_of, vanilla
 
 ENDED = (Outcome.RETURNED, Outcome.RAISED)
 """Outcomes after which an input is used for variants."""
@@ -180,9 +180,7 @@ def differences(
     vanilla program in `checked`, in words.
 
     Candidates that behave the same are left out. A candidate to which the inputs in
-    `checked` cannot be passed gets the reason for that. A candidate with the same
-    syntax tree, of a program that does not read its own text, cannot differ; it is run
-    on the problem's own input alone.
+    `checked` cannot be passed gets the reason for that.
     """
     reasons: dict[str, str] = {}
     calls: list[Call] = []
@@ -190,15 +188,12 @@ def differences(
     for name, after in candidates.items():
         before = checked[name]
         try:
-            tried = 1 if _differs_in_comments(before.problem, after) else None
-            texts = [
-                _moved(before.problem, after, text) for text in before.inputs[:tried]
-            ]
+            texts = [_moved(before.problem, after, text) for text in before.inputs]
         except UNREADABLE as error:
             reasons[name] = reason_of(error)
             continue
         calls += [(after, text) for text in texts]
-        expected += [(name, run) for run in before.executions[:tried]]
+        expected += [(name, run) for run in before.executions]
     runs = zip(calls, expected, run_calls(calls, executor), strict=True)
     for (_, text), (name, first), second in runs:
         if name not in reasons and not _same(first, second):
@@ -226,17 +221,6 @@ def _summary(execution: Execution) -> str:
     if execution.outcome is Outcome.RETURNED:
         return shown_value(execution.value)[:60]
     return f"{execution.outcome} {execution.detail:.60}"
-
-
-def _differs_in_comments(before: Problem, after: Problem) -> bool:
-    """Return whether two Python problems have the same call, and programs that differ
-    in comments and layout alone.
-
-    Return False if the program reads its own text, and for other languages.
-    """
-    if before.language != "python" or before.call != after.call:
-        return False
-    return not why_refused(before, "MCC") and vanilla(after).code == before.code
 
 
 def _moved(before: Problem, after: Problem, arguments: str) -> str:

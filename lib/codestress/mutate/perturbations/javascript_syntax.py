@@ -17,8 +17,8 @@ SYNTAX = stimuli("javascript")
 FUNCTIONS, IDENTIFIERS, BLOCKS, NOT_MOVED = SYNTAX["types"].values()
 """Types of nodes: functions; names of variables; nodes to which `let` and `const`
 belong; nodes that a condition must not contain if it is to be rewritten."""
-ARITHMETIC, COMPARING = SYNTAX["operators"].values()
-"""Operators of calculations and of comparisons."""
+COMPARING = SYNTAX["comparing"]
+"""Operators of comparisons."""
 
 
 @cache
@@ -128,6 +128,7 @@ def message_sites(root: Node, code: str) -> Iterator[MessageSite]:
 
     `root` is the syntax tree of the program `code`.
     """
+    kinds = _kinds(root)
     inside = set[int]()
     for node in nodes(root):
         if node.type in ("template_string", "comment", "string"):
@@ -135,7 +136,7 @@ def message_sites(root: Node, code: str) -> Iterator[MessageSite]:
     lines = code.split("\n")
     ordinal = -1
     for node in nodes(root):
-        kind = _kind(node)
+        kind = kinds.get(node.id, "")
         ordinal += kind == "return"
         site = _site(node, kind, ordinal) if kind else None
         if site is None or inside & {site.line, site.print_line - 1}:
@@ -144,34 +145,22 @@ def message_sites(root: Node, code: str) -> Iterator[MessageSite]:
             yield site
 
 
-def _kind(node: Node) -> str:
-    """Return the kind of misleading message (a key of messages.yaml) that may stand at
-    a node; empty if none may."""
-    match node.type:
-        case "return_statement":
-            return "return" if node.named_children else ""
-        case "variable_declarator" | "assignment_expression":
-            return _assignment(node)
-        case "call_expression":
-            name = text_at(part(node, "function"), "property")
-            return str(SYNTAX["methods"].get(name, ""))
-    return str(SYNTAX["nodes"].get(node.type, ""))
+def _kinds(root: Node) -> dict[int, str]:
+    """Return a dict from the id of each node at which a message may stand to the
+    message's kind (a key of messages.yaml).
 
-
-def _assignment(node: Node) -> str:
-    """Return the kind of the place at a declaration or assignment; empty for functions,
-    patterns and the counter of a loop."""
-    target, value = part(node, "name", "left"), part(node, "value", "right")
-    if target is None or target.type != "identifier":
-        return ""
-    if value is None or value.type in FUNCTIONS:
-        return ""
-    statement = node.parent and node.parent.parent
-    if statement is not None and statement.type == "for_statement":
-        return ""
-    if value.type == "binary_expression" and text_at(value, "operator") in ARITHMETIC:
-        return "operator"
-    return "assignment"
+    A later kind of javascript.yaml replaces an earlier one. The kind is empty for
+    functions that are values, and for the counter of a loop.
+    """
+    kinds: dict[int, str] = {}
+    captures = query_cursor("sites").captures(root)
+    for capture, kind in SYNTAX["kinds"].items():
+        for node in captures.get(capture, ()):
+            kinds[node.id] = kind
+    for node in captures.get("call", ()):
+        name = text_at(part(node, "function"), "property")
+        kinds[node.id] = str(SYNTAX["methods"].get(name, ""))
+    return kinds
 
 
 def _site(node: Node, kind: str, ordinal: int) -> MessageSite | None:

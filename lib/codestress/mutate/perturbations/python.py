@@ -152,9 +152,9 @@ class PythonProgram:
         of parameters, and of local variables.
 
         The names nowhere mean a global or a built-in. Left out are `self`, `cls` and
-        names that a class body reads and binds.
+        names that a class body binds.
         """
-        excluded = {"self", "cls"} | read_in_classes(self.names)
+        excluded = {"self", "cls"} | bound_in_classes(self.names)
         for occurrence in self.names.occurrences:
             owner = occurrence.binding
             if owner is None or owner.kind == "module":
@@ -255,17 +255,14 @@ def renamed_names(text: str, tree: ast.expr) -> str:
     return text
 
 
-def read_in_classes(names: Names) -> set[str]:
-    """Return the names that a class body both reads and binds.
+def bound_in_classes(names: Names) -> set[str]:
+    """Return the names that class bodies bind.
 
-    Such a read, as in `x = x`, may come before the binding and see the module's name.
+    A read in a class body, as in `x = x`, may come before the binding and see the
+    module's name.
     """
-    class_names = set[str]()
-    for use in names.occurrences:
-        read = isinstance(getattr(use.node, "ctx", None), ast.Load)
-        if read and use.scope.kind == "class" and use.name in use.scope.bound:
-            class_names.add(use.name)
-    return class_names
+    bodies = [scope.bound for scope in names.scopes if scope.kind == "class"]
+    return set[str]().union(*bodies)
 
 
 def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:

@@ -45,7 +45,7 @@ from .javascript_syntax import (
     line_of,
 )
 from .programs import Program, program_of, why_refused
-from .python import PythonProgram, read_in_classes
+from .python import PythonProgram, bound_in_classes
 
 Kind = Literal["function", "variable"]
 """Kinds of things that are renamed."""
@@ -241,7 +241,7 @@ def _rename_python(problem: Problem) -> Perturbed:
     names = program.names
     keywords, opaque = _keywords(program.tree, names)
     in_call = {id(node) for node in ast.walk(program.call)}
-    in_classes = read_in_classes(names)
+    in_classes = bound_in_classes(names)
     free = set[tuple[Scope, str]]()
     reserved = set[str]()
     for scope in names.scopes:

@@ -139,9 +139,11 @@ def make_variants(
 ) -> dict[str, Variant]:
     """Return a dict from each problem's id to the problem's variant under one perturbation.
 
-    An applied variant behaved like its vanilla program on all inputs; one that differs in comments alone is run on
-    the problem's own input only. A variant that behaves differently is drawn again, and rejected after `ATTEMPTS`
-    draws. `written_hints` is a dict from a problem's id to MHC's value for it; right values are rejected."""
+    An applied variant behaved like its vanilla program on all inputs. A variant that
+    behaves differently is drawn again, and rejected after `ATTEMPTS` draws.
+    `written_hints` is a dict from a problem's id to MHC's value for it; right values
+    are rejected.
+    """
     by_id = {checked.problem.id: checked for checked in problems}
     if perturbation in TAGGED:
         perturbation, settings["truth"] = TAGGED[perturbation]
