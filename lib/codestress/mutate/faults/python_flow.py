@@ -199,12 +199,7 @@ class PythonFlow:
                 for loop in node.generators:
                     if is_empty(loop.iter, RARE) or any(map(self.decided, loop.ifs)):
                         yield node
-            case ast.ClassDef(body=body):
-                yield from filter(self.is_hidden, body)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                calls = self.idle[node.name]
-                if 0 < calls == self.read[node.name] and yields(node):
-                    yield node
                 _, *inside = ast.walk(node)
                 yield from filter(self.is_unread, inside)
 
@@ -212,12 +207,6 @@ class PythonFlow:
         """Return whether an expression runs its parts only when its value is read."""
         written = isinstance(node, ast.Lambda | ast.GeneratorExp)
         return written or self.called(node) in LAZY
-
-    def is_hidden(self, member: ast.stmt) -> bool:
-        """Return whether a statement of a class body is a private method, such as
-        `__name`, that nothing reads."""
-        name = getattr(member, "name", "")
-        return name.startswith("__") and name[-2:] != "__" and self.is_unread(member)
 
     def is_unread(self, node: ast.AST) -> bool:
         """Return whether a node defines something whose name is read nowhere outside
@@ -234,8 +223,10 @@ class PythonFlow:
                 pass
             case _:
                 return False
-        own = [*names_read(ast.walk(node))]
-        return self.read[name] <= own.count(name)
+        own = [*names_read(ast.walk(node))].count(name)
+        # A call of a generator runs nothing if its value is not used.
+        idle = self.idle[name] if yields(node) else 0
+        return self.read[name] <= own + idle
 
     def decided(self, test: ast.expr) -> bool:
         """Return whether literal values, constants, Python's version or the system may

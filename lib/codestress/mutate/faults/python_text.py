@@ -19,12 +19,10 @@ unless the program has unusual classes."""
 
 
 def names_read(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names that some nodes read, and those of private attributes, `__name`."""
+    """Yield the names that some nodes read."""
     for node in nodes:
         match node:
             case ast.Name(name, ast.Load()):
-                yield name
-            case ast.Attribute(attr=name) if name.startswith("__"):
                 yield name
 
 
@@ -75,7 +73,7 @@ def replaced(block: list[ast.stmt]) -> Iterator[ast.stmt]:
                     | ast.Name(name, ast.Store() | ast.Del())
                 ):
                     later.add(name)
-        at_once = [node]
+        at_once: list[ast.AST] = [node]
         if isinstance(node, FunctionNode):
             at_once = [node.args, *node.decorator_list]
         for part in at_once:

@@ -139,23 +139,22 @@ def make_variants(
 ) -> dict[str, Variant]:
     """Return a dict from each problem's id to the problem's variant under one perturbation.
 
-    An applied variant behaved like its vanilla program on all inputs. A variant that
-    behaves differently is drawn again, and rejected after `ATTEMPTS` draws.
-    `written_hints` is a dict from a problem's id to MHC's value for it; right values
-    are rejected.
+    An applied variant behaved like its vanilla program on all inputs. Any other is drawn
+    again, and rejected after `ATTEMPTS` draws. `written_hints` is a dict from a
+    problem's id to MHC's value for it; right values are rejected.
     """
-    by_id = {checked.problem.id: checked for checked in problems}
     if perturbation in TAGGED:
         perturbation, settings["truth"] = TAGGED[perturbation]
-    wrong: Mapping[str, str] = {}
+    by_id = {checked.problem.id: checked for checked in problems}
+    wrong = {}
     if perturbation == "MHC":
-        task = settings.get("task", "output")
-        wrong = _wrong_values(problems, executor, seed, task, written_hints)
+        wrong = _wrong_values(problems, executor, seed, settings, written_hints)
     stream = "MCC" if perturbation == NEUTRAL else perturbation
     variants: dict[str, Variant] = {}
-    pending = list(by_id)
+    reasons = dict.fromkeys(by_id, "")
     for attempt in range(1, ATTEMPTS + 1):
-        for name in pending:
+        changed = {}
+        for name in reasons:
             draw = Draw(rng(seed, "perturb", stream, name, attempt))
             text = wrong.get(name, "")
             variant = draw_variant(by_id[name], perturbation, draw, text, **settings)
@@ -163,12 +162,11 @@ def make_variants(
             if written_hints is not None:
                 variant = replace(variant, problem=from_stranger(variant.problem))
             variants[name] = replace(variant, attempts=attempt)
-        applied = [name for name in pending if variants[name].sites]
-        changed = {name: variants[name].problem for name in applied}
+            if variant.sites:
+                changed[name] = variant.problem
         reasons = differences(changed, by_id, executor)
         for name, why in reasons.items():
             variants[name] = Variant(by_id[name].problem, "rejected", (), attempt, why)
-        pending = [*reasons]
     return variants
 
 
@@ -248,11 +246,11 @@ def _wrong_values(
     problems: Sequence[Checked],
     executor: Executor,
     seed: int,
-    task: Task,
+    settings: Settings,
     written: Mapping[str, str] | None,
 ) -> dict[str, str]:
     """Return a dict from each problem's id to a wrong output, or to a wrong input if
-    `task` is `input`.
+    the setting `task` is `input`.
 
     A wrong input makes the function return another output or, failing that, raise. The
     dict has no entry, or an empty text, for a problem without a wrong value. `written`,
@@ -263,7 +261,7 @@ def _wrong_values(
     raising: dict[str, str] = {}
     for checked in problems:
         problem = checked.problem
-        if task == "output":
+        if settings.get("task", "output") == "output":
             wrong[problem.id] = _output(problem, seed, written)
         elif written is None:
             calls += [(problem, text) for text in _inputs(problem, seed)]
