@@ -68,7 +68,6 @@ class Types:
         """
         if node is None:
             return False
-        sign = field_text(node, "operator")
         match node.type:
             case "array_access":
                 return self.is_number(node.child_by_field_name("array"))
@@ -77,18 +76,10 @@ class Types:
                 name = name or text_of(node)
                 known = name in KNOWN or field_text(node, "object") == "Math"
                 return self.kinds.get(name, {"int"} if known else {"?"}) <= NUMBERS
-            case "parenthesized_expression":
-                return self.is_number(node.named_children[0])
-            case "ternary_expression":
-                return all(map(self.is_number, node.named_children[1:]))
-            case "cast_expression":
-                return field_text(node, "type") in NUMBERS
-            case "binary_expression" if sign == "+":
-                return self.are_numbers(node)
+            case "parenthesized_expression" | "unary_expression" | "ternary_expression":
+                return all(map(self.is_number, node.named_children[-2:]))
             case "binary_expression":
-                return sign in SIGNS
-            case "unary_expression":
-                return sign != "!"
+                return field_text(node, "operator") in SIGNS or self.are_numbers(node)
         return bool(node.type.endswith(tuple(LITERALS)))
 
     def are_numbers(self, node: Node) -> bool:

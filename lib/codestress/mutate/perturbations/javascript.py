@@ -24,12 +24,12 @@ from .edits import (
     without,
 )
 from .javascript_syntax import (
-    COMPARING,
     FUNCTIONS,
     NOT_MOVED,
     around,
     declared,
     free_names,
+    kinds_of,
     line_of,
     message_sites,
     parameters,
@@ -100,21 +100,11 @@ class JavaScriptProgram:
         Each is a `Place` with RTF's templates for its kind. Conditions that contain a
         node of `NOT_MOVED` are left out.
         """
-        for node in nodes(self.root):
-            if node.type not in ("if_statement", "while_statement"):
+        for inner, kind in kinds_of(self.root, "conditions").items():
+            if any(child.type in NOT_MOVED for child in nodes(inner)):
                 continue
-            condition = part(node, "condition")
-            inside = condition.named_children if condition else ()
-            inner = next((child for child in inside if child.type != "comment"), None)
-            if inner is None or any(child.type in NOT_MOVED for child in nodes(inner)):
-                continue
-            kind = "general"
-            if inner.type in ("true", "false"):
-                kind = "constant"
-            elif text_at(inner, "operator") in COMPARING:
-                kind = "comparison"
             put = partial(self.edit, *self.lines.span(inner))
-            named = parameters(around(node, FUNCTIONS))
+            named = parameters(around(inner, FUNCTIONS))
             text = text_of(inner)
             if inner.type == "sequence_expression" or text.startswith("{"):
                 text = f"({text})"

@@ -17,8 +17,6 @@ SYNTAX = stimuli("javascript")
 FUNCTIONS, IDENTIFIERS, BLOCKS, NOT_MOVED = SYNTAX["types"].values()
 """Types of nodes: functions; names of variables; nodes to which `let` and `const`
 belong; nodes that a condition must not contain if it is to be rewritten."""
-COMPARING = SYNTAX["comparing"]
-"""Operators of comparisons."""
 
 
 @cache
@@ -26,6 +24,21 @@ def query_cursor(*queries: str) -> QueryCursor:
     """Return a cursor that finds the nodes of some queries of javascript.yaml; cached."""
     text = "".join(SYNTAX[query] for query in queries)
     return QueryCursor(Query(grammar("javascript"), text))
+
+
+def kinds_of(root: Node, query: str) -> dict[Node, str]:
+    """Return a dict from the nodes that a query of javascript.yaml finds to their kinds,
+    in the order of the text.
+
+    Each capture is a kind. If a node has several, the last in the list `kinds` counts;
+    nodes of the kind `none` are left out.
+    """
+    kinds: dict[Node, str] = {}
+    captures = query_cursor(query).captures(root)
+    for kind in SYNTAX["kinds"]:
+        kinds.update(dict.fromkeys(captures.get(kind, ()), kind))
+    found = sorted(kinds, key=lambda node: node.start_byte)
+    return {node: kinds[node] for node in found if kinds[node] != "none"}
 
 
 def part(node: Node | None, *fields: str) -> Node | None:
@@ -128,7 +141,7 @@ def message_sites(root: Node, code: str) -> Iterator[MessageSite]:
 
     `root` is the syntax tree of the program `code`.
     """
-    kinds = _kinds(root)
+    kinds = kinds_of(root, "sites")
     inside = set[int]()
     for node in nodes(root):
         if node.type in ("template_string", "comment", "string"):
@@ -136,31 +149,16 @@ def message_sites(root: Node, code: str) -> Iterator[MessageSite]:
     lines = code.split("\n")
     ordinal = -1
     for node in nodes(root):
-        kind = kinds.get(node.id, "")
+        kind = kinds.get(node, "")
+        if kind == "call":
+            name = text_at(part(node, "function"), "property")
+            kind = SYNTAX["methods"].get(name, "")
         ordinal += kind == "return"
         site = _site(node, kind, ordinal) if kind else None
         if site is None or inside & {site.line, site.print_line - 1}:
             continue
         if not lines[site.print_line - 1][: site.print_indent].strip():
             yield site
-
-
-def _kinds(root: Node) -> dict[int, str]:
-    """Return a dict from the id of each node at which a message may stand to the
-    message's kind (a key of messages.yaml).
-
-    A later kind of javascript.yaml replaces an earlier one. The kind is empty for
-    functions that are values, and for the counter of a loop.
-    """
-    kinds: dict[int, str] = {}
-    captures = query_cursor("sites").captures(root)
-    for capture, kind in SYNTAX["kinds"].items():
-        for node in captures.get(capture, ()):
-            kinds[node.id] = kind
-    for node in captures.get("call", ()):
-        name = text_at(part(node, "function"), "property")
-        kinds[node.id] = str(SYNTAX["methods"].get(name, ""))
-    return kinds
 
 
 def _site(node: Node, kind: str, ordinal: int) -> MessageSite | None:
