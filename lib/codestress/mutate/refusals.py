@@ -154,15 +154,14 @@ def _handed_on(tree: ast.mod) -> Iterator[str]:
     """Yield `text of NAME`, or `text of KIND` for a node without a name, for each
     expression that is passed on.
 
-    An expression counts as passed on unless it is called, decorates, or has an
-    attribute read (other than `__…`). It does not count either as a `key=` argument or
+    An expression counts as passed on unless it is called or has an attribute read
+    (other than `__…`). It does not count either as a `key=` argument or
     as an argument of one of the `takers` of refusals.yaml. A function that is passed on
     may be shown as a text.
     """
     plain = set[int]()
     # Parents come first.
     for node in ast.walk(tree):
-        plain.update(map(id, getattr(node, "decorator_list", ())))
         match node:
             case ast.Call(func, given):
                 plain.add(id(func))

@@ -11,9 +11,7 @@ import atexit
 import itertools
 import json
 import os
-import platform
 import queue
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -155,7 +153,6 @@ class Executor:
         self.layers = first.layers
         """The mechanism of each layer of protection, by the layer's name; empty for a
         layer that does not hold."""
-        self.python = platform.python_version()
         self._started = {first}
         self._closed = False
         self._idle: queue.SimpleQueue[worker.Worker | None] = queue.SimpleQueue()
@@ -164,7 +161,6 @@ class Executor:
             # Stands for a worker that is started when a program needs it.
             self._idle.put(None)
         self.unprotected = os.environ.get(UNPROTECTED) == "1"
-        self._lock = threading.Lock()
         self._open: dict[Language, dict[str, str]] = {}
 
     def __enter__(self) -> Executor:
@@ -201,11 +197,10 @@ class Executor:
         Empty if all protections hold. Each language is attacked once, and the result is
         kept.
         """
-        with self._lock:
-            if language not in self._open:
-                attack = partial(self._attack, language)
-                self._open[language] = probe.unprotected(attack, language)
-            return self._open[language]
+        if language not in self._open:
+            attack = partial(self._attack, language)
+            self._open[language] = probe.unprotected(attack, language)
+        return self._open[language]
 
     def admit(self, language: Language = "python") -> None:
         """Raise `SandboxError`, with the remedy, if untrusted programs in `language`

@@ -94,7 +94,6 @@ DEAD = [
     "map(lambda x: here(), a)",
     "class C:\n  def g(self): here()",
     "def g():\n  here()\n  g()\ndef g(): pass\ng()",
-    "def g():\n  here()\ng = len\ng(a)",
     "@typing.overload\ndef g(): here()\ndef g(x): pass\ng(1)",
     "class C:\n  @property\n  def x(self): here()\n  def x(self): pass\nreturn C",
     "if sys.version_info >= (3, 8): g()\nelse: here()",

@@ -59,7 +59,7 @@ class Interpreter(BatchEngine):
             code = prompt.messages[-1].content
             programs.append(Program(code, call=prompt.prefill, source=prompt.source))
         executions = await asyncio.to_thread(lambda: list(self.executor.run(programs)))
-        by = f"Python {self.executor.python}; {self.executor.described()}"
+        by = f"Python {platform.python_version()}; {self.executor.described()}"
         for request, execution in zip(requests, executions, strict=True):
             if execution.outcome is Ending.HARNESS_ERROR:
                 yield request.key, RequestFailed(execution.detail)

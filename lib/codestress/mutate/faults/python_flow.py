@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain
 
-from ..scopes import Comprehension, FunctionNode, blocks, blocks_in, statements
+from ..scopes import Comprehension, blocks, blocks_in, statements
 from .python_text import RARE, is_empty, names_read, raises, replaced, yields
 from .trees import RULES
 
@@ -73,13 +73,11 @@ class PythonFlow:
     def stops(self, function: ast.FunctionDef) -> bool:
         """Return whether a function, or the generator that it makes, never ends, by the
         function's body."""
-        if self.passes(function.body):
-            return False
+        returns = set[int]()
         for node, owner in statements(function.body):
-            reached = owner is None and id(node) not in self.unreached
-            if reached and isinstance(node, ast.Return):
-                return False
-        return True
+            if owner is None and isinstance(node, ast.Return):
+                returns.add(id(node))
+        return not self.passes(function.body) and returns <= self.unreached
 
     def called(self, node: ast.AST | None) -> str:
         """Return the last part of the name that an expression calls, such as `exit` for
@@ -245,46 +243,41 @@ class PythonFlow:
         return self.constants.issuperset(names_read(ast.walk(test)))
 
     def leaving(
-        self, block: Sequence[ast.stmt], ends: bool = True, broken: bool = False
+        self,
+        block: Sequence[ast.stmt],
+        after: ast.stmt | None = None,
+        broken: bool = False,
     ) -> Iterator[list[ast.stmt]]:
         """Yield the bodies of loops and conditions in `block` at whose end a return may
         be inserted.
 
         Control passes the end of each body, and the function does not return right
-        there anyway. `block` is a block of a function. `ends` says whether the function
-        returns None right behind the block; `broken` says so of the statements behind a
-        `break` in the block.
+        there anyway. `block` is a block of a function; `after` is the statement that
+        runs behind the block, None at the function's end. `broken` says whether the
+        function returns None right behind a `break` in the block.
         """
-        for number, node in enumerate(block, start=1):
-            if isinstance(node, FunctionNode | ast.ClassDef):
-                continue
-            returns = _returns_at(block[number:], ends, broken)
+        behind = after
+        for node in reversed(block):
+            match node:
+                case ast.Pass() | ast.Expr(ast.Constant()):
+                    continue
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                    behind = node
+                    continue
+            match behind:
+                case ast.Break():
+                    returns = broken
+                case None | ast.Return(None | ast.Constant(None)):
+                    returns = True
+                case _:
+                    returns = False
+            body: list[ast.stmt] = getattr(node, "body", [])
             loops = isinstance(node, Loop)
-            if (
-                isinstance(node, Loop | ast.If)
-                and (loops or not returns)
-                and self.passes(node.body)
-            ):
-                yield node.body
-            split = loops or (isinstance(node, ast.Try) and node.orelse)
+            may_return = loops or (isinstance(node, ast.If) and not returns)
+            if may_return and self.passes(body):
+                yield body
+            again = loops or (isinstance(node, ast.Try) and node.orelse)
             for inner in blocks_in(node):
-                first = inner is getattr(node, "body", None)
-                inside = returns and not (first and split)
-                yield from self.leaving(inner, inside, returns if loops else broken)
-
-
-def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:
-    """Return whether a function returns None at the statements `rest` and does nothing
-    before that.
-
-    `ends` says whether the function returns None at the end of the block; `broken` says
-    so of a `break`.
-    """
-    for node in rest:
-        match node:
-            case ast.Pass() | ast.Expr(ast.Constant()):
-                continue
-            case ast.Return(None | ast.Constant(None)):
-                return True
-        return broken and isinstance(node, ast.Break)
-    return ends
+                following = node if again and inner is body else behind
+                yield from self.leaving(inner, following, returns if loops else broken)
+            behind = node

@@ -57,7 +57,7 @@ def is_empty(node: ast.expr, pattern: re.Pattern[str] = EMPTY) -> bool:
 
 
 def replaced(block: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the functions and classes of a block whose names get another value in it before
+    """Yield the functions and classes of a block that another definition in it replaces before
     anything that runs by then reads them; not those called `_`, which decorators keep."""
     later = set[str]()
     for node in reversed(block):
@@ -65,14 +65,6 @@ def replaced(block: list[ast.stmt]) -> Iterator[ast.stmt]:
         if own in later - {"_"}:
             yield node
         later.add(own)
-        for part in ast.iter_child_nodes(node):
-            match part:
-                case (
-                    ast.alias(name, None)
-                    | ast.alias(_, str(name))
-                    | ast.Name(name, ast.Store() | ast.Del())
-                ):
-                    later.add(name)
         at_once: list[ast.AST] = [node]
         if isinstance(node, FunctionNode):
             at_once = [node.args, *node.decorator_list]
