@@ -21,7 +21,6 @@ from codestress.sandbox.runtimes import text_of
 from codestress.types import Language
 
 from ..scopes import blocks, names_of
-from .python_text import is_empty
 from .trees import (
     JAVA_CLASSES,
     JAVA_WORDS,
@@ -164,13 +163,13 @@ def never_runs(node: ast.stmt) -> bool:
     no `else`.
 
     That holds for `if` and `while` with a condition that `is_false`, and for `for` over
-    an iterable that `is_empty`.
+    one of the iterables without elements of rules.yaml.
     """
     match node:
         case ast.If(test, orelse=[]) | ast.While(test, orelse=[]):
             return is_false(ast.unparse(test))
         case ast.For(iter=items, orelse=[]):
-            return is_empty(items)
+            return ast.unparse(items) in RULES["nothing"]
     return False
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain
 
 from ..scopes import Comprehension, blocks, blocks_in, statements
-from .python_text import RARE, is_empty, names_read, raises, replaced, yields
+from .python_text import is_empty, names_read, raises, replaced, yields
 from .trees import RULES
 
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -145,7 +145,7 @@ class PythonFlow:
         if isinstance(loop, ast.While):
             return self.decided(loop.test)
         endless = self.called(loop.iter) in self.stopping | ENDLESS
-        return endless or is_empty(loop.iter, RARE)
+        return endless or is_empty(loop.iter)
 
     def try_ends(self, node: ast.Try) -> bool:
         """Return whether a `try` may lead to the next statement; parts that cannot run
@@ -195,7 +195,7 @@ class PythonFlow:
                 yield node
             case ast.expr() if isinstance(node, Comprehension):
                 for loop in node.generators:
-                    if is_empty(loop.iter, RARE) or any(map(self.decided, loop.ifs)):
+                    if is_empty(loop.iter) or any(map(self.decided, loop.ifs)):
                         yield node
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 _, *inside = ast.walk(node)

@@ -13,9 +13,9 @@ from .trees import RULES
 
 WRAPPERS = frozenset(RULES["python_wrappers"])
 """Built-ins that return nothing for an argument without elements."""
-EMPTY, RARE = map(re.compile, (RULES["python_empty"], RULES["python_rare"]))
-"""Patterns of the texts of expressions without elements: certainly without, and without
-unless the program has unusual classes."""
+EMPTY = re.compile(RULES["python_empty"])
+"""Pattern of the texts of expressions without elements, unless the program has unusual
+classes."""
 
 
 def names_read(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -40,20 +40,16 @@ def raises(node: ast.stmt) -> bool:
     return any(isinstance(part, raising) for part in ast.walk(node))
 
 
-def is_empty(node: ast.expr, pattern: re.Pattern[str] = EMPTY) -> bool:
-    """Return whether the text of an iterable shows that it has no elements.
-
-    With the pattern `EMPTY` this is certain: `[]`, `range(5, 5)`, `zip([], names)`,
-    `[][:]`. With `RARE` it is so in most programs: `names[:0]`, `range(n, n)`.
-    """
+def is_empty(node: ast.expr) -> bool:
+    """Return whether the text of an iterable shows that it has no elements in most
+    programs: `[]`, `range(5, 5)`, `zip([], names)`, `names[:0]`, `range(n, n)`."""
     match node:
         case ast.Call(ast.Name("range"), arguments):
             with suppress(ValueError, TypeError):
                 return not range(*(literal_of(item).value for item in arguments))
         case ast.Call(ast.Name(name), [_, *_] as arguments) if name in WRAPPERS:
-            return any(is_empty(item, pattern) for item in arguments)
-    text = ast.unparse(node)
-    return bool(EMPTY.fullmatch(text) or pattern.fullmatch(text))
+            return any(map(is_empty, arguments))
+    return bool(EMPTY.fullmatch(ast.unparse(node)))
 
 
 def replaced(block: list[ast.stmt]) -> Iterator[ast.stmt]:
