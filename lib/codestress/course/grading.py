@@ -22,7 +22,6 @@ from typing import Any
 import pandas as pd
 
 from codestress.errors import CodestressError, DataError
-from codestress.literals import COMMAND
 from codestress.paths import visible, write_whole
 from codestress.pipeline.notebooks import read_notebook
 from codestress.sandbox.executor import Executor, Limits, Outcome as Ending, Program
@@ -33,8 +32,11 @@ LIMITS = Limits(steps=5_000_000, cpu_s=20, wall_s=60.0, memory_bytes=1 << 30)
 PATIENCE_S = 900.0
 """Largest number of seconds for all calls of a submission together, forty times the
 need of the slowest solution on a free machine. Calls after that time are not tried."""
-JUPYTER = re.compile(rf"^([ \t]*)(?:{COMMAND.pattern}).*$", re.MULTILINE)
-"""Pattern of lines of a cell that are commands to Jupyter, not Python."""
+JUPYTER = re.compile(
+    r"^([ \t]*)([%!?]|[\w.]+(, *[\w.]+)* *= *[%!]|[\w.*]+\?{1,2}$).*$", re.MULTILINE
+)
+"""Pattern of lines of a cell that are commands to Jupyter, not Python: `%time f(1)`,
+`!ls`, `?f`, `f?`, `a, b = !ls`."""
 COPIES = {"__MACOSX", ".ipynb_checkpoints"}
 """Names of folders in which tools keep copies of notebooks."""
 LONGEST_MESSAGE = 500
