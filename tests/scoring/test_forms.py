@@ -388,7 +388,7 @@ def test_tags_that_are_spoken_of_and_words_like_them_are_no_thoughts(text: str) 
     ("text", "thoughts", "answer"),
     [
         ("<think>a</think>b</think>c", "ab", "c"),
-        ("<think>a</think>b</think>", "ab", ""),
+        ("<think>a</think>b</think>", "a", "b"),
         ("Here is my response: 5", "", " 5"),
         # An apostrophe begins no quotes, and quotes nothing behind the thoughts.
         ("the users' text, it's </think>'b'", "the users' text, it's ", "'b'"),
