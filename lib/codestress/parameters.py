@@ -165,7 +165,7 @@ class Facts(Strict):
                 values = own if isinstance(own, list) else [own]
                 if users[user] != "any":
                     values = [value in users[user] for value in values]
-                uses += values
+                uses.append(any(values))
             if uses and not any(uses):
                 idle.add(name)
         return idle

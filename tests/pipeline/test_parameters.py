@@ -178,7 +178,7 @@ def test_notebooks_and_schemas_agree_and_have_no_outputs() -> None:
     [
         ("step: int", "setp: int", ("codestress sync",)),
         ("step: int", "step: str", ("codestress sync",)),
-        ("# lines by which a list grows", "# lines", ("codestress sync",)),
+        ("# Lines by which a list grows", "# Lines", ("codestress sync",)),
         # In the notebook's metadata.
         ('"step": "', '"stpe": "', ("'stpe'", "'step'")),
         (

@@ -102,10 +102,8 @@ def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_sourc
     monkeypatch.setenv("CODESTRESS_LABEL", "t/a@reader+other")
     rows = shares()
     rows["condition"] = rows["d"].map("d = {}".format)
-    panels = {
-        "published (as printed)": rows,
-        "regenerated here": with_cells(rows, ["model", "d"]),
-    }
+    own = with_cells(rows, ["model", "d"])
+    panels = pd.concat([rows.assign(source="published"), own.assign(source="here")])
     of = results(SHARES)
     every = opened(share_rows(panels, xlabel="right (%)"), of, tmp_path)
     places = [place for place in every if place[1].name != "published"]
@@ -129,7 +127,8 @@ def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_sourc
 
 def test_published_bars_beside_regenerated_ones_open_no_answers(tmp_path: Path) -> None:
     rows = shares().query("d == 1").assign(condition="here")
-    panels = {"all": with_cells(rows, ["model", "d"]), "published, all": rows}
+    own = with_cells(rows, ["model", "d"])
+    panels = pd.concat([own.assign(source="here"), rows.assign(source="published")])
     of = results(SHARES)
     places = opened(share_rows(panels, xlabel="right (%)"), of, tmp_path)
     cells = [told(cell, of) for box, cell in places if cell.n]

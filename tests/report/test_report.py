@@ -769,16 +769,15 @@ def test_figures_can_be_drawn_from_very_little() -> None:
     reasons = [Outcome.TIMEOUT.value, Outcome.CORRECT.value]
     cells = pd.DataFrame({"model": ["m", "n"], "lines": [16, 16], "outcome": reasons})
     one = {"label": ["m"], "accuracy": [0.5], "low": [np.nan], "high": [np.nan]}
+    bars = pd.DataFrame({**one, "condition": ["c"], "source": ["regenerated"]})
     points = pd.DataFrame({**one, "d": [1], "published": [False]})
     lengths = pd.DataFrame({**one, "characters": [900], "published": [False]})
     bar = {"label": "m", "text": "own", "characters": 900, "outcome": "solved"}
     outcomes = pd.DataFrame([bar | {"share": 1.0}])
     no_draws = np.empty((0, 3))
     for figure in (
-        outcome_map({"regenerated": cells}),
-        share_rows(
-            {"regenerated": pd.DataFrame({**one, "condition": ["c"]})}, xlabel="x"
-        ),
+        outcome_map(cells.assign(source="regenerated")),
+        share_rows(bars, xlabel="x"),
         distance_curve(
             points,
             {

@@ -37,8 +37,8 @@ NO_ARCHIVE = (
     "store"
 )
 LONGEST_LINE = 100_000_000
-"""Length in bytes at which a row is cut, and thereby no JSON: enough for the longest
-response with each character as an escape."""
+"""Length in bytes that a row must stay below: enough for the longest response with each
+character as an escape."""
 KEYED = ("revision", "prompt", "sample", "attempt")
 """Fields of a request from which, with its model, the request's key is made."""
 Content = dict[str, Any]
@@ -150,6 +150,8 @@ def read_archive(path: Path) -> Iterator[Row]:
                 raise ValueError(NO_ARCHIVE)
             while line := file.readline(LONGEST_LINE):
                 number += 1
+                if len(line) == LONGEST_LINE:
+                    raise ValueError(f"longer than {LONGEST_LINE:,} bytes")
                 row = check(Row, parse_json(line), "row")
                 if key_of(row.asked) != row.key:
                     raise ValueError("the key is not that of the request")

@@ -76,8 +76,8 @@ def split_thoughts(text: str) -> Parts:
 
     Thoughts without a closing tag reach to the end. Thoughts in brackets ([THOUGHT], which CodeCrash asks for) then
     reach to the next opening tag of an answer. A closing tag without an opening one means that the chat template
-    opened the thoughts before the text, or the tag has leaked if it ends a text with thoughts. A tag in quotes or code is
-    a mention, except inside thoughts."""
+    opened the thoughts before the text, or the tag has leaked if it ends a text with thoughts. A tag in quotes or code
+    is a mention, except inside thoughts."""
     thoughts, answer = list[str](), list[str]()
     # Start and opening tag of the part being read; an answer has no opening tag.
     start, opening = 0, ""

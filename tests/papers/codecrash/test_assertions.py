@@ -90,7 +90,7 @@ def test_other_values_in_javascript_are_wrong_and_what_is_none_has_its_reason() 
         assert found.outcome is Outcome.INCORRECT, found
     calls = ("f('a')", "[1].concat(2)", "1 + 1", "new Map()", "() => 1")
     names = ("`a`", "x", "/a/", "{[a]: 1}", "{...a}")
-    numbers = ("0x10", "007", "1--", "-true", "-[1]", "(1, 2)")
+    numbers = ("0x10", "007", "1--", "-[1]", "(1, 2)")
     holes = ("{k: [1, 'b', , true, null]}", "{k: [, 1, 'b', true, null]}")
     for none in (*calls, *names, *numbers, *holes):
         found = score(one, f'f("a") === {none}')

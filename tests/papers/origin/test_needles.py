@@ -234,9 +234,9 @@ def test_without_the_data_the_paper_profile_says_what_to_do(tmp_path: Path) -> N
 @pytest.mark.usefixtures("public")
 @pytest.mark.parametrize(("whose", "verdicts"), [
     ("[printed, authors]", ["inconclusive", "differs", "differs"]),
-    ("printed", ["inconclusive", "differs", "not run"]),
-    ("authors", ["not run", "not run", "differs"]),
-    ("own", ["not run", "not run", "not run"]),
+    ("[printed]", ["inconclusive", "differs", "not run"]),
+    ("[authors]", ["not run", "not run", "differs"]),
+    ("[own]", ["not run", "not run", "not run"]),
 ])  # fmt: skip
 def test_only_the_public_are_held_against_its_numbers(
     whose: str, verdicts: list[str]
@@ -255,7 +255,7 @@ def test_only_the_public_are_held_against_its_numbers(
     assert claims["verdict"].tolist() == verdicts
     not_run = [verdict == "not run" for verdict in verdicts]
     assert claims["regenerated"].isna().tolist() == not_run
-    words = "deviates: text" if whose == "own" else "as the paper"
+    words = "deviates: text" if whose == "[own]" else "as the paper"
     assert stamp(given).startswith(words)
 
 
