@@ -1,11 +1,11 @@
 """The engine that asks one model of one OpenAI-compatible server.
 
-OpenAI's client retries failures that may pass (`PASSING`, 429, 5xx, time-outs, broken
+OpenAI's client retries failures that may pass (408, 409, 429, 5xx, time-outs, broken
 connections) with backoff and jitter. The client waits as long as `Retry-After` says, up
 to two minutes; a longer wait fails the request at once. Replies that the client would
 accept as answers (HTML, other JSON, the answer to another request) are retried here. At
-most `settings.concurrency` requests are in flight at the same time, including those
-that wait between tries.
+most `settings.concurrency` requests are in flight at the same time, including those for
+which the client waits between tries.
 
 A server refuses a request that is in another dialect of the protocol, or whose prompt
 or answer is too long. The engine finds the dialect by sending changed requests. If a
