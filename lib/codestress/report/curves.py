@@ -238,8 +238,8 @@ def _draw_series(
     and an entry in the legend if the series has a `name`.
 
     A value that is not finite or lies outside the limits gets no marker. An interval
-    that is cut ends in an arrow. `estimates` has the rows value, low and
-    high; `faces` are the colours that fill the markers.
+    that is cut ends in an arrow. `estimates` has the rows value, low and high; `faces`
+    are the colours that fill the markers.
     """
     least, most = ax.get_xlim()
     middle, low, high = estimates

@@ -22,7 +22,7 @@ SMALLEST_TEXT = 6.5
 NOTE = "note"
 """Identifier of the texts of a figure that `publish` joins to its footnote."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-OTHER_MARKERS = ("p", "d", "8", "x", "H", "+", "h")
+OTHER_MARKERS = ("p", "d", "8", "<", "H", ">", "h")
 """Markers of models that are not in params/models.yaml."""
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 COLOURS = (
