@@ -121,7 +121,7 @@ def test_a_function_of_a_file_is_tried_and_what_is_not_reached_has_no_figure(
     assert done.returncode == 0, done.stderr
     first, *more = done.stderr.splitlines()
     names(first, "60 min", f"{file}:shrug")
-    assert any("codecrash/tab01 (1 of 6)" in line and "60 min" in line for line in more)
+    assert any("codecrash/tab01 (5 of 6)" in line and "60 min" in line for line in more)
     names(done.stdout, "mine/index.html", "no claim")
     name = r"shrug@my_model-[0-9a-f]{8}"
     why = rf"{name}: 0 of 8 .*\d × unparsable.* 0 of 8 .*no place"
