@@ -62,6 +62,19 @@ def test_a_dip_and_its_opposite_lie_on_their_sides(dip: float, sign: int) -> Non
     assert family["low"] > 0
 
 
+def test_dips_with_the_most_and_the_fewest_digits_are_compared() -> None:
+    answers = pd.concat(
+        [made(dip, digits=n) for n, dip in [(2, 0.1), (4, 0), (6, 0.4)]]
+    )
+    found = orders.by_order(answers, 0.95).set_index(["number", "model"])
+    row = found.loc[("middle - ends, most digits - fewest", LARGE)]
+    dips = found.loc[(orders.MIDDLE, LARGE)].query("distractors == 'any'")
+    dips = dips.set_index("digits")["value"]
+    assert row["value"] == pytest.approx(dips[6] - dips[2])
+    assert row["high"] < 0
+    assert "most digits" not in str(orders.by_order(made(0.1), 0.95)["number"].unique())
+
+
 @pytest.mark.slow
 def test_tasks_and_ways_to_ask_are_compared_on_the_same_problems() -> None:
     tasks = ("function_retrieval", "line_retrieval")

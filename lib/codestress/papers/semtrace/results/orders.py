@@ -26,6 +26,8 @@ FAMILIES = {
 """Dict from family to its smaller and its larger model."""
 PANEL = ["dataset", "task", "digits", "qac"]
 """Columns that identify a panel: answers are compared within a panel."""
+LENGTHS = ["dataset", "task", "qac"]
+"""Columns that identify answers which differ in the number of digits."""
 COLUMNS = ["number", "model", *PANEL, "distractors", "value", "low", "high", "problems"]
 """Columns of the table of numbers."""
 MIDDLE = "middle - ends"
@@ -81,6 +83,8 @@ def _cells(
     for panel, part in answers.groupby(PANEL, sort=False):
         for count, some in [(ANY, part), *part.groupby("distractors")]:
             yield (*panel, str(count)), _numbers(some), part
+    for (dataset, task, qac), part in answers.groupby(LENGTHS, sort=False):
+        yield (dataset, task, ANY, qac, ANY), _by_digits(part), part
     for (dataset, digits), part in answers.groupby(["dataset", "digits"], sort=False):
         function = part["task"] == "function_retrieval"
         line = part["task"] == "line_retrieval"
@@ -163,6 +167,16 @@ def _numbers(part: pd.DataFrame) -> Numbers:
             beside[name] -= mean(list(dips.drop(name)))
         numbers[f"{MIDDLE}, beside the others"] = beside
     return numbers
+
+
+def _by_digits(part: pd.DataFrame) -> Numbers:
+    """Return how much lower one task's answers `part` are in the middle with the most
+    digits than with the fewest; nothing for a single number of digits."""
+    digits = part["digits"]
+    if digits.nunique() == 1:
+        return {}
+    dips = _dips(part, digits == digits.max()) - _dips(part, digits == digits.min())
+    return {f"{MIDDLE}, most digits - fewest": dips}
 
 
 def _by_query(part: pd.DataFrame) -> Numbers:
