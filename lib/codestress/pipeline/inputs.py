@@ -45,7 +45,7 @@ def digest(content: bytes) -> str:
 
 @cache
 def _file_digest(path: Path) -> str:
-    return digest(path.read_bytes())
+    return digest(path.read_bytes()) if path.is_file() else ""
 
 
 def inputs_of(artefact: Artefact) -> dict[str, str]:
@@ -72,8 +72,9 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
         ("data", [PARAMS / "datasets.yaml", *own, *artefact.parameters.files()]),
         ("published", [PUBLISHED / f"{artefact.paper}.json"]),
     ):
-        for path in filter(Path.is_file, files):
-            inputs[f"{kind} {shown(path)}"] = _file_digest(path)
+        for path in files:
+            if known := _file_digest(path):
+                inputs[f"{kind} {shown(path)}"] = known
     if "javascript" in parameters.get("languages", ()):
         inputs["runtime javascript"] = missing("javascript") or "here"
     return inputs

@@ -15,6 +15,8 @@ from codestress.artefact_files import (
     artefact_names,
     artefact_path,
     demo_layers,
+    file_layers,
+    load_profile,
     read_artefact,
 )
 from codestress.errors import DataError, ParameterError
@@ -113,12 +115,13 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
     parameter.
     """
     files = {name: read_artefact(name) for name in artefact_names()}
+    profile = load_profile("demo")
     schema_of = {artefact.notebook: type(artefact.parameters) for artefact in artefacts}
     for path, schema in schema_of.items():
         name = about(path).artefact
         if name not in files:
             continue
-        layers = demo_layers(name)
+        layers = file_layers(name, files[name], profile, "demo")
         demo = _values(schema, layers)
         written = _lines(_read_cell(path))
         names = dict.fromkeys(written.keys() & demo.keys(), "")
