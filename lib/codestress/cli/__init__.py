@@ -35,9 +35,12 @@ def cli() -> None:
         raise ParameterError(
             f"{ROOT}: no params/ and notebooks/ here; run from a checkout, or set CODESTRESS_ROOT to one"
         )
-    # Ignore a person's matplotlibrc, and keep Matplotlib's own cache in outputs/.
+    # Ignore a person's matplotlibrc, keep Matplotlib's own cache in outputs/, and start
+    # no threads for numpy's matrices, which are small.
     os.environ.update(
-        MATPLOTLIBRC=os.devnull, MPLCONFIGDIR=str(OUTPUTS / ".matplotlib")
+        MATPLOTLIBRC=os.devnull,
+        MPLCONFIGDIR=str(OUTPUTS / ".matplotlib"),
+        OPENBLAS_NUM_THREADS="1",
     )
 
 

@@ -114,25 +114,25 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
     Builds ignore this value; the line names the files from which builds take the
     parameter.
     """
-    files = {name: read_artefact(name) for name in artefact_names()}
+    known = artefact_names()
     profile = load_profile("demo")
     schema_of = {artefact.notebook: type(artefact.parameters) for artefact in artefacts}
     for path, schema in schema_of.items():
         name = about(path).artefact
-        if name not in files:
+        if name not in known:
             continue
-        layers = file_layers(name, files[name], profile, "demo")
+        layers = file_layers(name, read_artefact(name), profile, "demo")
         demo = _values(schema, layers)
         written = _lines(_read_cell(path))
         names = dict.fromkeys(written.keys() & demo.keys(), "")
-        users = []
-        for user, file in files.items():
-            if NOTEBOOKS / file.notebook == path:
-                users.append(shown(artefact_path(user)))
         for key, (_, right) in _lines(parameters_cell(schema, demo, names)).items():
             value = written.get(key, ABSENT)[1]
             if value != right and key != "artefact":
                 source = layers.sources.get(key, shown(artefact_path(name)))
+                users = []
+                for user in known:
+                    if NOTEBOOKS / read_artefact(user).notebook == path:
+                        users.append(shown(artefact_path(user)))
                 message = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
                 message += f"; files of this notebook: {', '.join(users)}"
                 warn(message)
