@@ -75,11 +75,14 @@ def test_gold_answers_are_right_and_other_values_wrong() -> None:
         ("[.5, (5.), 1e3]", "[0.5, 5, 1000]"),
         ("{1: .5, 'a\\'\"b': 2}", "{'1': 0.5, 'a\\'\"b': 2}"),
         ("9007199254740993", "9007199254740993"),
+        ('"a\\nb"', "'a\\nb'"),
     ],
 )
 def test_javascript_values_as_a_model_may_write_them(written: str, value: str) -> None:
-    found = score(script(value), f'f("a") === {written}')
-    assert found.outcome is Outcome.CORRECT, found
+    for answer in (f'f("a") === {written}', written):
+        found = score(script(value), answer)
+        assert found.outcome is Outcome.CORRECT, found
+        assert "\n" not in found.detail
 
 
 def test_other_values_in_javascript_are_wrong_and_what_is_none_has_its_reason() -> None:

@@ -92,7 +92,8 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
     """
     text = alone(content)
     if problem.language == "javascript":
-        text = ast.unparse(parse_program(as_python(text, problem.function)))
+        assertion = f"assert {as_python(text, problem.function)}"
+        text = ast.unparse(parse_program(assertion))
     node = asserted_expression(text)
 
     def written(node: ast.expr) -> str:
