@@ -376,6 +376,7 @@ def test_any_thoughts_come_off(thought: str, answer: str) -> None:
         "'a <think>b</think> c'",
         r'    text = re.sub(r"<think>.*?</think>", "", text)',
         r"""{"line": "s = '<think> ' + \"x\"", "line_number": 2}""",
+        "[ANSWER] f(1) == 5 [/ANSWER] Here is my response: 5",
         "Here is my thought process: it comes first. FINAL ANSWER: bench",
         "[REASONING] It comes first. FINAL ANSWER: bench",
     ],
@@ -389,7 +390,6 @@ def test_tags_that_are_spoken_of_and_words_like_them_are_no_thoughts(text: str) 
     [
         ("<think>a</think>b</think>c", "ab", "c"),
         ("<think>a</think>b</think>", "a", "b"),
-        ("Here is my response: 5", "", " 5"),
         # An apostrophe begins no quotes, and quotes nothing behind the thoughts.
         ("the users' text, it's </think>'b'", "the users' text, it's ", "'b'"),
         ("<think>That's 5</think>'<think>'", "That's 5", "'<think>'"),
