@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 import struct
 import subprocess
@@ -496,7 +497,7 @@ def test_json_of_other_harnesses_is_read(
 @pytest.mark.parametrize(
     ("text", "answers"),
     [
-        ("id,answer\n1.0,2.0\n2.0,\n,3\n", {"1": ["2.0"], "2": [None]}),
+        ("id,answer,,\n1.0,2.0,,\n2.0,,,\n,3,,\n", {"1": ["2.0"], "2": [None]}),
         ("id,preds\na,[2]\n", {"a": ["[2]"]}),
         ("id, answer\na, \"['2', '3']\"\n", {"a": ["['2', '3']"]}),
     ],
@@ -552,14 +553,15 @@ def test_expected_answers_are_not_taken_for_missing_ones(tmp_path: Path) -> None
 
 
 def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
-    path = lines(tmp_path / "x.jsonl", {"id": "a", "answer": "2"}, [1], {"answer": "3"})
+    no_id = {"id": math.nan, "answer": "3"}
+    path = lines(tmp_path / "x.jsonl", {"id": "a", "answer": "2"}, [1], no_id)
     with path.open("a") as file:
         file.write('\n{"id": "b"}\n{"id": "c", "answer": 2}\n')
         file.write('{"id": true, "answer": "2"}\n{"id": "d", "ans')
     answers = read_answers(path)
     assert answers.answers == {"a": ["2"], "b": [None], "c": [None]}
-    no_id, no_text = answers.warnings
-    names(no_id, "id", ": 2, 3, 6, 7")
+    left_out, no_text = answers.warnings
+    names(left_out, "id", ": 2, 3, 6, 7")
     names(no_text, "answer", ": 4, 5")
     path.write_text('"", "ans": 1}\n{"id": "a", "answer": "2"}\n')
     assert read_answers(path).answers == {"a": ["2"]}

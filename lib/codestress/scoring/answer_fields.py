@@ -32,7 +32,8 @@ def field_at(row: Any, path: str) -> Any:
 def id_text(value: Any) -> str:
     """Return a problem's id as text; empty for a value that is no id. A whole number
     loses its `.0`, which pandas writes in a column with gaps."""
-    text = "" if isinstance(value, bool | list | dict | None) else str(value)
+    no_id = isinstance(value, bool | list | dict | None) or value != value  # nan
+    text = "" if no_id else str(value)
     return text.removesuffix(".0") if text[:-2].isdigit() else text
 
 

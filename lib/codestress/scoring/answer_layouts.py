@@ -190,7 +190,8 @@ def _csv(text: str) -> list[Any]:
     lines = io.StringIO(text, newline="")
     # Strict: a quote that is not closed would take the rows behind it into its answer.
     reader = csv.DictReader(lines, delimiter=mark, strict=True, skipinitialspace=True)
-    names = reader.fieldnames or []
+    # Spreadsheets write empty columns at the end, without names.
+    names = list(filter(None, reader.fieldnames or ()))
     if len({*names}) < len(names):
         raise ValueError(f"a column appears twice: {', '.join(names)}")
     try:
