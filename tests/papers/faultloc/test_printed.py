@@ -222,3 +222,6 @@ def test_any_model_is_asked_the_specification_first(
     assert table["condition"].tolist() == list(CONDITIONS.values())
     assert table["named_line"].tolist() == [12, 13, 5, 5]
     assert table["found"].tolist() == [1, 1, 0, 0]
+    for line in (-1, 23, 9**21):
+        elsewhere = named_lines(answers.assign(detail_strict=f"line {line}"), "strict")
+        assert elsewhere["named_line"].isna().all()
