@@ -373,7 +373,7 @@ def test_comments_that_are_more_than_comments_are_left_out(text: str) -> None:
 TYPED = """\
 import java.util.*;
 class Typed {
-    final int kept;
+    final int zero = 0, kept;
     static final byte SMALL = 100 + 20;
     String label = "";
     Typed(int n) {

@@ -28,8 +28,6 @@ return gives, with a space before it. Types that it lacks get null.
 """
 NARROW = re.compile(RULES["java"]["narrow"])
 """Pattern of the types of numbers that take only some constants without a cast."""
-UNSET = re.compile(r"\bfinal [^=;(]+;")
-"""Pattern of the declaration of final variables or fields without a value."""
 NUMBERS, KNOWN, UNTYPED, LITERALS, SIGNS = map(
     frozenset, RULES["java"]["numbers"].values()
 )
@@ -209,10 +207,15 @@ def _is_passed(block: Node, flow: JavaFlow) -> bool:
 
 def _sets_fields(constructor: Node, block: Node) -> bool:
     """Return whether the body of a constructor sets all final fields of its class
-    before `block`; final variables without a value count as fields."""
+    before `block`."""
     filled = set[str]()
     for statement in constructor.named_children:
         if statement.end_byte <= block.start_byte:
-            filled.update(re.findall(r"^(?:this\.)?(\w+) =", text_of(statement)))
-    unset = UNSET.findall(text_of(constructor.parent.parent))
-    return filled.issuperset(re.findall(r"(\w+) *[,;]", " ".join(unset)))
+            filled.update(re.findall(r"^(?:this\.)?(\w+)\s*=", text_of(statement)))
+    for member in constructor.parent.parent.named_children:
+        if re.match(r"[^=]*\bfinal\b", text_of(member)):
+            for variable in member.children_by_field_name("declarator"):
+                value = field_text(variable, "value")
+                if not value and field_text(variable, "name") not in filled:
+                    return False
+    return True
