@@ -142,9 +142,17 @@ EARLY = {
         "ExceptionGroup: both",
     ),
     "crashed": ("import ctypes\nctypes.string_at(0)", "Segmentation fault"),
-    "silent": ("pass", "figure.pdf"),
+    "leaves": ("exit()", "SystemExit"),
+    "silent": (
+        "%matplotlib inline\nimport logging\nlogging.basicConfig()\n"
+        "class Dot:\n    def _repr_png_(self): return b'dot'\n"
+        "print('before')\ndisplay(Dot())\nprint('after')\n41",
+        "figure.pdf",
+    ),
 }
 """Notebooks that end early: a cell, and what is told."""
+SECOND = {"silent": "logging.warning('later')\n_ + 1"}
+"""Cells after those, else one that prints `never`."""
 
 
 # Long, and in `make test`: of those with kernels the only one there that fails.
@@ -152,7 +160,7 @@ def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(
     project: Project,
 ) -> None:
     for name, (cell, _) in EARLY.items():
-        project.artefact(name, cell, "print('never')" if name != "silent" else "pass")
+        project.artefact(name, cell, SECOND.get(name, "print('never')"))
     project.artefact("good")
     done = project.run("build", "--json", "--jobs", "1", kernels=True)
     assert done.returncode == 1
@@ -166,6 +174,15 @@ def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(
             names(text, message)
         assert not (demo / "t" / name).exists()
     assert '"output_type": "error"' in (kept / "bad/notebook.ipynb").read_text()
+    # Text and what is displayed keep their order.
+    told = nbformat.read(kept / "silent/notebook.ipynb", 4).cells[-3:-1]
+    first_cell, second_cell = (
+        [one.get("text") or min(one.data.items()) for one in cell.outputs]
+        for cell in told
+    )
+    assert first_cell[0::2] == ["before\n", "after\n"]
+    assert first_cell[1::2] == [("image/png", "ZG90"), ("text/plain", "41")]
+    assert second_cell == ["WARNING:root:later\n", ("text/plain", "42")]
     assert (demo / "t/good/manifest.json").is_file()
     # Each notebook gets a fresh process: what one changes, draws or ends, no other sees.
     first, second = (

@@ -6,20 +6,25 @@ all files of the artefact exist.
 
 import json
 import logging
-import sys
 import time
 import traceback
-from contextlib import suppress
+from base64 import b64encode
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from io import TextIOBase
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import papermill
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 from nbformat.v4 import new_markdown_cell, new_output
 from papermill.engines import Engine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
+from traitlets import Type
 from traitlets.config import Config
 
 from codestress.errors import CodestressError, DataError
@@ -39,6 +44,69 @@ from .surroundings import commit, git
 logging.getLogger("papermill").setLevel(logging.CRITICAL)
 
 
+class CellStream(TextIOBase):
+    """Standard output or error of all cells: text becomes an output of the cell that
+    runs."""
+
+    encoding = "UTF-8"
+
+    def __init__(self, name: str, parts: list[tuple[str, Any]]) -> None:
+        self.name, self.parts = name, parts
+
+    def write(self, text: str) -> int:
+        if text:
+            self.parts.append((self.name, text))
+        return len(text)
+
+
+class CellPublisher(DisplayPublisher):
+    """Keeps what cells display, in its order among the printed text."""
+
+    shell: Any
+
+    def publish(self, data: Any, metadata: Any = None, *_: Any, **__: Any) -> None:
+        for kind, value in data.items():
+            if isinstance(value, bytes):
+                data[kind] = b64encode(value).decode()
+        shown = {"data": data, "metadata": metadata or {}}
+        self.shell.parts.append(("display_data", shown))
+
+    def clear_output(self, wait: bool = False) -> None:  # noqa: ARG002
+        self.shell.parts.clear()
+
+
+class CellHook(DisplayHook):
+    """Displays a cell's last value as any other."""
+
+    shell: Any
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        self.shell.display_pub.publish(format_dict, md_dict)
+
+
+class CellShell(InteractiveShell):
+    """IPython shell that collects in `parts` what the running cell shows."""
+
+    displayhook_class = Type(CellHook)
+    display_pub_class = Type(CellPublisher)
+
+    def __init__(self, **settings: Any) -> None:
+        self.parts: list[tuple[str, Any]] = []
+        super().__init__(**settings)
+
+    def showtraceback(self, *_: Any, **__: Any) -> None:
+        """Show nothing: the cell's output has the error."""
+
+    def enable_gui(self, gui: Any = None) -> None:
+        """Accept `%matplotlib inline`."""
+
+    def ask_exit(self) -> None:
+        raise SystemExit
+
+
 class CellEngine(Engine):  # type: ignore[misc]
     """Engine of papermill that runs the code cells in an IPython shell of this
     process, without a person's settings and history."""
@@ -46,31 +114,33 @@ class CellEngine(Engine):  # type: ignore[misc]
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, *_: Any, **__: Any) -> None:
         config = Config(HistoryManager={"enabled": False})
-        shell = InteractiveShell.instance(config=config)
-        for index, cell in enumerate(nb_man.nb.cells):
-            nb_man.cell_start(cell, index)
-            if cell.cell_type == "code" and not run_cell(shell, cell):
-                nb_man.cell_exception(cell, index)
-                return
-            nb_man.cell_complete(cell, index)
+        shell = CellShell.instance(config=config)
+        # For the whole notebook, because handlers of logs keep these streams.
+        with (
+            redirect_stdout(CellStream("stdout", shell.parts)),
+            redirect_stderr(CellStream("stderr", shell.parts)),
+        ):
+            for index, cell in enumerate(nb_man.nb.cells):
+                nb_man.cell_start(cell, index)
+                if cell.cell_type == "code" and not run_cell(shell, cell):
+                    nb_man.cell_exception(cell, index)
+                    return
+                nb_man.cell_complete(cell, index)
 
 
-def run_cell(shell: Any, cell: nbformat.NotebookNode) -> bool:
+def run_cell(shell: CellShell, cell: nbformat.NotebookNode) -> bool:
     """Run a code `cell` in the IPython `shell`, store its outputs in it, and return
     whether it ran without an error."""
-    # The cell's output has the error.
-    shell.showtraceback = lambda *_, **__: None
-    with capture_output() as captured:
-        # The hook that captures; the shell would install its own for each cell.
-        shell.display_trap.hook = sys.displayhook
-        result = shell.run_cell(cell.source, store_history=True)
+    result = shell.run_cell(cell.source, store_history=True)
     cell.execution_count = result.execution_count
-    streams = {"stdout": captured.stdout, "stderr": captured.stderr}
-    for name in filter(streams.get, streams):
-        cell.outputs.append(new_output("stream", name=name, text=streams[name]))
-    for output in captured.outputs:
-        facts = output.metadata or {}
-        cell.outputs.append(new_output("display_data", output.data, metadata=facts))
+    for kind, parts in groupby(shell.parts, itemgetter(0)):
+        contents = [content for _, content in parts]
+        if kind == "display_data":
+            cell.outputs += [new_output(kind, **shown) for shown in contents]
+        else:
+            text = "".join(contents)
+            cell.outputs.append(new_output("stream", name=kind, text=text))
+    shell.parts.clear()
     if error := result.error_before_exec or result.error_in_exec:
         kind, lines = type(error).__name__, traceback.format_exception(error)
         words = {"ename": kind, "evalue": str(error), "traceback": lines}

@@ -7,8 +7,6 @@ import importlib
 import io
 import os
 
-# matplotlib reads this variable when imported.
-os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 gc.disable()
 
 from pandas import DataFrame  # noqa: E402
