@@ -143,6 +143,10 @@ EARLY = {
     ),
     "crashed": ("import ctypes\nctypes.string_at(0)", "Segmentation fault"),
     "leaves": ("exit()", "SystemExit"),
+    "unshown": (
+        "class Bad:\n    def _repr_html_(self): raise ValueError('unshown')\nBad()",
+        "ValueError: unshown",
+    ),
     "silent": (
         "%matplotlib inline\nimport logging\nlogging.basicConfig()\n"
         "class Dot:\n    def _repr_png_(self): return b'dot'\n"

@@ -6,6 +6,7 @@ all files of the artefact exist.
 
 import json
 import logging
+import sys
 import time
 import traceback
 from base64 import b64encode
@@ -97,8 +98,8 @@ class CellShell(InteractiveShell):
         self.parts: list[tuple[str, Any]] = []
         super().__init__(**settings)
 
-    def showtraceback(self, *_: Any, **__: Any) -> None:
-        """Show nothing: the cell's output has the error."""
+    def showtraceback(self, exc_tuple: Any = None, *_: Any, **__: Any) -> None:
+        self.parts.append(("error", (exc_tuple or sys.exc_info())[1]))
 
     def enable_gui(self, gui: Any = None) -> None:
         """Accept `%matplotlib inline`."""
@@ -130,22 +131,32 @@ class CellEngine(Engine):  # type: ignore[misc]
 
 def run_cell(shell: CellShell, cell: nbformat.NotebookNode) -> bool:
     """Run a code `cell` in the IPython `shell`, store its outputs in it, and return
-    whether it ran without an error."""
+    whether it ran without an error, also when its values and figures were shown."""
     result = shell.run_cell(cell.source, store_history=True)
     cell.execution_count = result.execution_count
+    failed = "error", result.error_before_exec or result.error_in_exec
+    if failed[1] and failed not in shell.parts:
+        shell.parts.append(failed)
     for kind, parts in groupby(shell.parts, itemgetter(0)):
         contents = [content for _, content in parts]
         if kind == "display_data":
             cell.outputs += [new_output(kind, **shown) for shown in contents]
+        elif kind == "error":
+            cell.outputs += map(error_output, contents)
         else:
             text = "".join(contents)
             cell.outputs.append(new_output("stream", name=kind, text=text))
     shell.parts.clear()
-    if error := result.error_before_exec or result.error_in_exec:
-        kind, lines = type(error).__name__, traceback.format_exception(error)
-        words = {"ename": kind, "evalue": str(error), "traceback": lines}
-        cell.outputs.append(new_output("error", **words))
-    return bool(result.success)
+    return not any(output.output_type == "error" for output in cell.outputs)
+
+
+def error_output(error: BaseException) -> Any:
+    return new_output(
+        "error",
+        ename=type(error).__name__,
+        evalue=str(error),
+        traceback=traceback.format_exception(error),
+    )
 
 
 papermill_engines.register(CellEngine.__name__, CellEngine)
