@@ -115,14 +115,22 @@ def test_any_other_server_is_asked_by_the_proxy(
         ask(ELSEWHERE)
 
 
-@pytest.mark.parametrize("named", ["*", "127.0.0.0/8,203.0.113.0/24", "x, 203.0.113.9"])
+@pytest.mark.parametrize(
+    ("named", "host"),
+    [
+        ("*", "203.0.113.9"),
+        ("127.0.0.0/8,203.0.113.0/24", "203.0.113.9"),
+        ("x, 203.0.113.9", "203.0.113.9"),
+        ("*.Corp.TEST", "api.corp.test"),
+    ],
+)
 def test_what_no_proxy_names_is_asked_directly(
-    monkeypatch: pytest.MonkeyPatch, named: str
+    monkeypatch: pytest.MonkeyPatch, named: str, host: str
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "bad://proxy")
-    assert goes_by_proxy("http://203.0.113.9:9/v1")
+    assert goes_by_proxy(f"http://{host}:9/v1")
     monkeypatch.setenv("NO_PROXY", named)
-    assert not goes_by_proxy("http://203.0.113.9:9/v1")
+    assert not goes_by_proxy(f"http://{host}:9/v1")
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def proxy_of(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     host = parts.hostname or ""
     proxies = getproxies()
-    exempt = re.split(r"[\s,]+", proxies.get("no", ""))
+    exempt = re.split(r"[\s,]+", proxies.get("no", "").lower())
     if _is_local(host) or proxy_bypass(parts.netloc) or _is_exempt(host, exempt):
         return "", ""
     for scheme in (parts.scheme, "all"):
