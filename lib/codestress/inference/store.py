@@ -61,7 +61,7 @@ COMMIT;
 """
 """SQL that makes the table of responses. A text is stored as bytes: SQLite's own text
 type cannot hold lone surrogates or NUL, which a model's text may contain."""
-INSERT = f"INSERT OR IGNORE INTO responses VALUES ({', '.join('?' * 13)})"
+PLACES = f"({', '.join('?' * 13)})"
 STATE = """
 SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
 FROM pragma_application_id, pragma_user_version
@@ -91,11 +91,9 @@ class Store(AbstractContextManager["Store"]):
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
         self._lock = threading.Lock()
-        try:
+        with self._told():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = open_database(self.path)
-        except (sqlite3.Error, OSError) as error:
-            raise self._error(error) from None
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
@@ -112,9 +110,11 @@ class Store(AbstractContextManager["Store"]):
     def put_all(self, responses: Iterable[tuple[str, str, Response]]) -> None:
         """Store many responses, each a tuple of key, model and response, as `put` does."""
         for chunk in chunks(responses):
-            rows = [row_of(*item) for item in chunk]
-            with self._connected() as connection:
-                connection.executemany(INSERT, rows)
+            cells: list[Any] = []
+            for item in chunk:
+                cells += row_of(*item)
+            rows = ", ".join([PLACES] * len(chunk))
+            self._run(f"INSERT OR IGNORE INTO responses VALUES {rows}", cells)
 
     def get(
         self, keys: Iterable[str], belongs: Belongs | None = None
@@ -122,11 +122,14 @@ class Store(AbstractContextManager["Store"]):
         """Return a dict from key to stored response; keys without a response are
         absent.
 
-        `belongs` is called for each response, to check its origin. Raises `StoreError`
-        if a response has changed since it was stored.
+        `belongs` is called for the origins of the responses, to check them. Raises
+        `StoreError` if a response has changed since it was stored.
         """
-        rows = list(self._rows(keys))
-        damaged = [row["key"] for row in rows if not intact(row)]
+        rows: list[Any] = []
+        for chunk in chunks(keys):
+            places = ", ".join("?" * len(chunk))
+            rows += self._run(f"SELECT * FROM responses WHERE key IN ({places})", chunk)
+        damaged = [row[0] for row in rows if not intact(row)]
         if damaged:
             raise StoreError(
                 f"{shown(self.path)}: {len(damaged)} stored answers are not what they "
@@ -135,9 +138,9 @@ class Store(AbstractContextManager["Store"]):
                 "and the next build asks them again."
             )
         if belongs is not None:
-            for row in rows:
-                belongs(row["model"], row["server"])
-        return {row["key"]: response_in(row) for row in rows}
+            for model, server in {(row[1], row[-2]) for row in rows}:
+                belongs(model, server)
+        return {row[0]: response_in(row) for row in rows}
 
     def damaged(self) -> dict[int, str]:
         """Return a dict from row number to key for all responses that have changed
@@ -146,9 +149,9 @@ class Store(AbstractContextManager["Store"]):
         Reads the whole file.
         """
         keys = {}
-        with self._connected() as connection:
+        with self._told(), self._lock:
             query = "SELECT rowid, * FROM responses NOT INDEXED"
-            for number, *row in connection.execute(query):
+            for number, *row in self._connection.execute(query):
                 if not intact(row):
                     keys[number] = ascii(row[0])[1:-1]
         return keys
@@ -156,7 +159,7 @@ class Store(AbstractContextManager["Store"]):
     def faults(self) -> list[str]:
         """Return at most 20 faults that SQLite finds in the file; an empty list if
         there are none."""
-        faults = [text for (text,) in self._query("PRAGMA integrity_check(20)")]
+        faults = [text for (text,) in self._run("PRAGMA integrity_check(20)")]
         return [] if faults == ["ok"] else faults
 
     def set_aside(self, rows: Iterable[int]) -> None:
@@ -164,23 +167,22 @@ class Store(AbstractContextManager["Store"]):
 
         A later run then sends the requests of these responses again.
         """
-        numbers = [[row] for row in rows]
         where = "FROM responses WHERE rowid = ?"
-        with self._connected() as connection:
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS damaged AS SELECT * FROM responses WHERE 0"
-            )
-            connection.executemany(f"INSERT INTO damaged SELECT * {where}", numbers)
-            connection.executemany(f"DELETE {where}", numbers)
+        self._run(
+            "CREATE TABLE IF NOT EXISTS damaged AS SELECT * FROM responses WHERE 0"
+        )
+        for row in rows:
+            self._run(f"INSERT INTO damaged SELECT * {where}", [row])
+            self._run(f"DELETE {where}", [row])
 
     def count(self) -> int:
-        [[count]] = self._query("SELECT count(*) FROM responses")
+        [[count]] = self._run("SELECT count(*) FROM responses")
         return int(count)
 
     def counts_by_model(self) -> dict[str, int]:
         """Return a dict from model name to number of responses, sorted by name."""
         query = "SELECT model, count(*) FROM responses GROUP BY model ORDER BY model"
-        return dict(map(tuple, self._query(query)))
+        return dict(self._run(query))
 
     def rate(self, model: str) -> float | None:
         """Return the model's responses per second, measured over its last 500
@@ -189,36 +191,23 @@ class Store(AbstractContextManager["Store"]):
         None if there are fewer than two responses, or if all came within one second.
         """
         rate: float | None
-        [[rate]] = self._query(RATE, [model])
+        [[rate]] = self._run(RATE, [model])
         return rate
 
-    def _rows(self, keys: Iterable[str]) -> Iterator[sqlite3.Row]:
-        """Yield the rows that have one of the keys, in no fixed order."""
-        for chunk in chunks(keys):
-            places = ", ".join("?" * len(chunk))
-            query = f"SELECT * FROM responses WHERE key IN ({places})"
-            yield from self._query(query, chunk)
-
-    def _query(self, query: str, values: Sequence[str] = ()) -> list[sqlite3.Row]:
-        with self._connected() as connection:
-            return connection.execute(query, values).fetchall()
+    def _run(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """Run an SQL statement and return its rows; a change is on disk afterwards."""
+        with self._told(), self._lock, self._connection:
+            return self._connection.execute(statement, values).fetchall()
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Hold the connection, so that no other thread uses it in the meantime.
-
-        Either all statements in the context are written or none is. An error of SQLite
-        becomes a `StoreError`.
-        """
+    def _told(self) -> Iterator[None]:
+        """Return a context manager that turns an error of SQLite into a `StoreError`."""
         try:
-            with self._lock, self._connection:
-                yield self._connection
-        except (sqlite3.Error, OverflowError, ValueError) as error:
-            raise self._error(error) from None
-
-    def _error(self, error: Exception) -> StoreError:
-        file = shown(self.path)
-        return StoreError(f"{file}: {error}. {REMEDY.replace('FILE', file)}")
+            yield
+        except (sqlite3.Error, OSError, ValueError) as error:
+            file = shown(self.path)
+            remedy = REMEDY.replace("FILE", file)
+            raise StoreError(f"{file}: {error}. {remedy}") from None
 
 
 def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Response]:
@@ -276,7 +265,8 @@ def intact(row: Sequence[Any]) -> bool:
     return isinstance(row[2], bytes) and row[-1] == checksum(*row[:-1])
 
 
-def response_in(row: sqlite3.Row) -> Response:
+def response_in(row: Sequence[Any]) -> Response:
+    """Return the response that a row stores."""
     _, _, text, finish_reason, *others = row[:-1]
     usage = Usage(*others[:4])
     words = text.decode("utf-8", "surrogatepass")
@@ -316,7 +306,6 @@ def prepare(connection: sqlite3.Connection) -> None:
 
     Raises `sqlite3.DatabaseError` for such a file.
     """
-    connection.row_factory = sqlite3.Row
     # Bytes that are not UTF-8 are damage, which the row's checksum shows.
     connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     # One query sees the file before or after another process makes its table.
