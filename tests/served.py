@@ -12,8 +12,7 @@ from typing import Any
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import open_engine
 from codestress.inference.registry import ModelEntry
-from codestress.inference.results import Results
-from codestress.inference.run import run
+from codestress.inference.run import Results, run
 from codestress.types import (
     Message,
     Outcome,

@@ -38,16 +38,18 @@ from .registry import (
 )
 from .requests import (
     Prompts,
+    Replies,
+    Reply,
     Step,
     as_sent,
     chain,
     following,
     looked_up,
     only_run,
+    raise_failures,
 )
 from .servers import belongs, server_of
 from .store import Store
-from .trial_replies import Replies, Reply, raise_failures
 
 FAILED = "failed"
 """Name under which a build's notes (`codestress.notes`) keep failed requests, if

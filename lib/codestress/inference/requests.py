@@ -1,5 +1,5 @@
-"""The requests that trials make to a model, the order in which they are sent, and the
-lock with which only one run at a time sends them.
+"""The requests that trials make to a model, the order in which they are sent, the lock
+with which only one run at a time sends them, and the replies.
 
 A trial makes a first request, a retry after a refusal, then its next step. Requests are
 sorted by the hashes of their prompts' blocks, so that a server with prefix caching
@@ -12,13 +12,15 @@ import fcntl
 import itertools
 import zlib
 from array import array
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from codestress.errors import IncompleteError
 from codestress.types import Prompt, Request, Response, Trial, Trials
 
-from .engines.base import own_settings
+from .engines.base import RequestFailed, own_settings
 from .engines.dialects import shown_to
 from .progress import say
 from .registry import ModelEntry
@@ -206,3 +208,51 @@ async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
                 )
             await asyncio.sleep(LOCK_PAUSE_S)
         yield
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Result of one trial with one model: the keys of its responses in the store, or
+    the reason why it has none."""
+
+    key: str
+    """Key of the trial's last request; empty if the trial was not asked because time
+    ran out."""
+    attempts: int
+    """Number of times that the last request was sent: more than 1 after refusals, 0 if
+    time ran out before the first."""
+    earlier: tuple[str, ...] = ()
+    """Keys of the trial's earlier requests."""
+    failure: RequestFailed | None = None
+    """Reason why the last request failed for good; None if it did not."""
+    left_out: str = ""
+    """Reason why the trial was not asked, in a run whose time is limited; else empty.
+    """
+
+
+@dataclass(frozen=True)
+class Replies:
+    """The replies of a run: a list for each model, in the order of the trials."""
+
+    models: list[ModelEntry]
+    replies: list[list[Reply]]
+    requests: int
+    """Number of requests that the store lacked and the run sent."""
+
+
+def raise_failures(asked: Replies) -> None:
+    """Raise `IncompleteError`, with the most frequent causes, if requests failed."""
+    causes = Counter[str]()
+    for entry, replies in zip(asked.models, asked.replies, strict=True):
+        for reply in replies:
+            if reply.failure and not reply.left_out:
+                causes[f"{entry.name}: {reply.failure}"] += 1
+    if not causes:
+        return
+    lines = [f"  {count} × {cause}\n" for cause, count in causes.most_common(5)]
+    raise IncompleteError(
+        f"{causes.total()} of {sum(map(len, asked.replies))} requests failed:\n"
+        f"{''.join(lines)}"
+        "What was answered is kept. Run the same command again to ask only the rest, "
+        "or with --set failures=count to draw the figure with these counted as failures."
+    )
