@@ -242,7 +242,7 @@ class Response:
     answered_at: str = ""
     """Time of the response in UTC, as ISO 8601 text."""
     server: str = ""
-    """Address of the server (`inference.servers.server_of`); empty if the model has no
+    """Address of the server (`inference.requests.server_of`); empty if the model has no
     server or the server is unknown."""
     earlier: tuple[Response, ...] = ()
     """Responses to earlier requests of the same trial, if a trial makes several

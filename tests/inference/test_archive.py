@@ -23,9 +23,8 @@ from codestress.inference.archive import (
 )
 from codestress.inference.budget import BudgetReached
 from codestress.inference.registry import ModelEntry, load_registry
-from codestress.inference.requests import stored_requests
+from codestress.inference.requests import server_of, stored_requests
 from codestress.inference.run import Results
-from codestress.inference.servers import server_of
 from codestress.inference.store import Store
 from codestress.types import (
     Prompt,

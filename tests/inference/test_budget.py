@@ -28,8 +28,8 @@ from codestress.inference.budget import (
 )
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.engines.openai import Settings, open_engine, request_body
-from codestress.inference.probe import checked
 from codestress.inference.run import Results, score
+from codestress.inference.served import checked
 from codestress.inference.store import Store
 from codestress.types import (
     Request,
@@ -248,7 +248,7 @@ def test_a_probe_keeps_to_the_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MAX_REQUESTS", "1")
-    monkeypatch.setattr("codestress.inference.probe.STORE", tmp_path / "store.sqlite")
+    monkeypatch.setattr("codestress.inference.served.STORE", tmp_path / "store.sqlite")
     monkeypatch.setenv(budget_module.SUM, str(tmp_path / "sum.json"))
 
     with OpenAIServer() as server:

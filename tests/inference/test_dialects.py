@@ -15,10 +15,9 @@ from codestress.errors import EngineError
 from codestress.inference import ask as asking_module, registry
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.dialects import DIALECTS, adapted, shown_to
-from codestress.inference.probe import checked
 from codestress.inference.registry import ModelEntry, keep, load_registry
 from codestress.inference.requests import request_of
-from codestress.inference.served import served_at
+from codestress.inference.served import checked, served_at
 from codestress.inference.store import Store
 from codestress.types import (
     Message,

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference import probe, registry
-from codestress.inference.probe import checked
+from codestress.inference import registry, served
 from codestress.inference.registry import load_registry
 from codestress.inference.served import (
     LONGEST_NAME,
+    checked,
     function_in,
     models_of,
     row_name,
@@ -26,8 +26,8 @@ from told import refused
 
 @pytest.fixture(autouse=True)
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "STORE", tmp_path / "store.sqlite")
-    for module in (probe, registry):
+    monkeypatch.setattr(served, "STORE", tmp_path / "store.sqlite")
+    for module in (served, registry):
         monkeypatch.setattr(module, "SERVED", tmp_path / "models.yaml")
 
 
@@ -181,7 +181,7 @@ def test_a_model_that_writes_is_found_beside_others(row: dict[str, Any]) -> None
 
 
 def test_a_name_without_a_row_or_with_another_s_is_told_before_anything_runs() -> None:
-    assert probe.name_of("sim-near", "", "", ask=True) == "sim-near"
+    assert served.name_of("sim-near", "", "", ask=True) == "sim-near"
     for name, *told in (
         ("localhost:8000/v1", "http://localhost:8000/v1"),
         ("[::1]:8000/v1", "http://localhost:8000/v1"),
@@ -189,13 +189,13 @@ def test_a_name_without_a_row_or_with_another_s_is_told_before_anything_runs() -
         ("sim-near:8b", "sim-near:8b", "sim-near"),
     ):
         with refused(ParameterError, *told):
-            probe.name_of(name, "", "", ask=True)
+            served.name_of(name, "", "", ask=True)
     with OpenAIServer() as server:
-        name = probe.name_of(server.base_url, "", "", ask=False)
-        rows = probe.SERVED.read_text()
-        probe.SERVED.write_text(rows.replace(f"id: {MODEL}", "id: x"))
+        name = served.name_of(server.base_url, "", "", ask=False)
+        rows = served.SERVED.read_text()
+        served.SERVED.write_text(rows.replace(f"id: {MODEL}", "id: x"))
         with refused(ParameterError, name, f"x at {server.base_url}"):
-            probe.name_of(server.base_url, "", "", ask=True)
+            served.name_of(server.base_url, "", "", ask=True)
     assert server.requests == []
 
 
@@ -203,17 +203,17 @@ def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes() -> 
     def asks() -> int:
         """Number of requests that the start of a build sends."""
         before = len(server.requests)
-        assert probe.name_of(server.base_url, "", "", ask=True) == name
+        assert served.name_of(server.base_url, "", "", ask=True) == name
         return len(server.requests) - before
 
     with OpenAIServer(lambda _: completion("1, 2, 3")) as server:
         name = served_at(server.base_url, "", "").name
         assert [asks(), asks(), asks()] == [1, 0, 0]
-        rows = probe.SERVED.read_text()
-        entry = load_registry(probe.SERVED)[name]
+        rows = served.SERVED.read_text()
+        entry = load_registry(served.SERVED)[name]
         # A row of another revision knows nothing of this server.
-        probe.SERVED.write_text(rows.replace("revision: at", "revision: formerly at"))
+        served.SERVED.write_text(rows.replace("revision: at", "revision: formerly at"))
         assert asks() == 0
-        assert probe.SERVED.read_text() == rows
+        assert served.SERVED.read_text() == rows
         checked(entry.model_copy(update={"revision": "another"}))
         assert len(server.requests) == 2

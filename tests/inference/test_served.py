@@ -9,10 +9,9 @@ import pytest
 from test_probe import store  # noqa: F401  (around each test)
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference import probe
-from codestress.inference.probe import name_of
+from codestress.inference import served
 from codestress.inference.registry import load_registry
-from codestress.inference.served import served_at
+from codestress.inference.served import name_of, served_at
 from openai_server import MODEL, OpenAIServer, Reply, as_json, failure
 from told import names, refused
 
@@ -166,6 +165,6 @@ def test_a_model_s_name_in_any_script_makes_a_row(name: str) -> None:
     with Served() as server:
         server.listing = as_json({"data": [{"id": name}]})
         called = name_of(server.base_url, "", "", ask=True)
-        row = load_registry(probe.SERVED)[called]
+        row = load_registry(served.SERVED)[called]
     assert row.id == name == server.requests[0].body["model"]
     assert len(row.name.encode()) < 256

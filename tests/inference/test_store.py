@@ -25,7 +25,7 @@ from hypothesis import given, settings, strategies as st
 from codestress.cli import answers
 from codestress.errors import EngineError, StoreError
 from codestress.inference.registry import ModelEntry
-from codestress.inference.servers import belongs, server_of
+from codestress.inference.requests import belongs, server_of
 from codestress.inference.store import Store
 from codestress.report.checked import sha256_of_files
 from codestress.types import Response, Usage

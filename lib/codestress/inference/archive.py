@@ -26,7 +26,7 @@ from codestress.types import FinishReason, Request, Response, Usage, digest_of, 
 from codestress.validation import check
 
 from .registry import ModelEntry
-from .servers import belongs
+from .requests import belongs
 from .store import Store
 
 HEADER = "codestress archive"

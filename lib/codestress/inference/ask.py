@@ -42,13 +42,14 @@ from .requests import (
     Reply,
     Step,
     as_sent,
+    belongs,
     chain,
     following,
     looked_up,
     only_run,
     raise_failures,
+    server_of,
 )
-from .servers import belongs, server_of
 from .store import Store
 
 FAILED = "failed"

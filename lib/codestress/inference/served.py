@@ -1,29 +1,40 @@
-"""Models that are named by a URL or a Python function: the server's list of models, and
-the registry row that is made from it.
+"""Models that are named by a URL or a Python function: the server's list of models, the
+registry row that is made from it, and the probe, a short question at a run's start.
 
 Builds keep such rows in outputs/models.yaml, which the registry reads beside
-params/models.yaml.
+params/models.yaml. The store keeps the response to the probe like any other, under a
+key with the row's revision.
 """
 
 import json
 import re
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from codestress.errors import EngineError, ParameterError
 from codestress.literals import counted, parse_json
-from codestress.paths import ROOT, whole
-from codestress.types import hash_of
+from codestress.paths import ROOT, STORE, shown, whole
+from codestress.types import Message, Prompt, Sampling, Trial, Trials, hash_of
 from codestress.validation import nearest, read_yaml
 
+from .ask import ask_each
+from .budget import Budget, BudgetReached
 from .coroutines import run_coroutine
 from .engines.openai import Settings, key_in
 from .engines.replies import REMEDIES, value_at
 from .network import base_of, through
-from .progress import say
-from .registry import ModelEntry
+from .progress import Progress, say
+from .registry import (
+    REGISTRY,
+    SERVED,
+    ModelEntry,
+    find_models,
+    keep,
+    load_registry,
+)
+from .store import Store
 
 LOOK_S = 2.0
 """Seconds within which a server on loopback must list its models."""
@@ -44,6 +55,18 @@ USUAL = re.compile(r"http://[\w.-]+:\d+/v1|https://[\w.-]*[a-z]/v1", re.ASCII)
 without a port, and the path /v1."""
 
 
+CALLED = (
+    "(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), "
+    "messages being dictionaries of role and content, and returns the answer's text."
+)
+"""End of a sentence that begins with a function's name: how the kit calls the function.
+"""
+QUESTION = (
+    Message("system", "Answer in few words."),
+    Message("user", "Count from 1 to 3."),
+)
+
+
 class Offer(NamedTuple):
     """A model as the server's list of models describes it.
 
@@ -57,6 +80,70 @@ class Offer(NamedTuple):
 
 class NoList(EngineError):
     """Raised if a server answers but has no list of models at an address."""
+
+
+def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
+    """Return the name of the registry row for `model`: a name, a URL, or a function as FILE.py:FUNCTION.
+
+    A row made from a URL or a function is written to the file `SERVED`; for a URL, `model_id` and `key_env` go to
+    `served_at`. With `ask`, a short request tries the model first. Raises `ParameterError` for a name without a
+    row, for a bad URL or id, and if another model has the new row's name. Raises `EngineError` if the server does not
+    answer. With `ask`, raises `EngineError` if the model does not answer, and `BudgetReached` at a limit.
+    """
+    rows = load_registry()
+    if ".py:" in model and "://" not in model:
+        entry = function_in(model)
+    elif re.search(r"://|^\[|:\d+(/|$)", model) and model not in rows:
+        # An address, which some type without http://: the message says so.
+        entry = served_at(model, model_id, key_env)
+    else:
+        find_models([model], rows, "--models")
+        return model
+    known = rows.get(entry.name, entry)
+    if (known.id, _place(known)) != (entry.id, _place(entry)):
+        raise ParameterError(
+            f"{model}: its name {entry.name} is that of {known.id} at {_place(known)} in "
+            f"{shown(SERVED)} or {shown(REGISTRY)}; rename that row, or remove it"
+        )
+    same_key = known.settings.get("key_env") == entry.settings.get("key_env")
+    if same_key and known.revision == entry.revision:
+        entry = known  # with what an earlier try of the model found
+    try:
+        if ask:
+            entry = checked(entry)
+    except EngineError as error:
+        if entry.engine != "function":
+            raise
+        raise EngineError(f"{error}\nIt is called as {entry.id}{CALLED}") from None
+    keep(entry)
+    return entry.name
+
+
+def _place(entry: ModelEntry) -> object:
+    """Return the address or the function that answers for the registry row `entry`."""
+    return entry.settings.get("base_url") or entry.settings.get("function")
+
+
+def checked(entry: ModelEntry) -> ModelEntry:
+    """Return the registry row `entry`, adapted to the dialect in which its server
+    answers one short request with a system message. The request is sent unless the
+    store has its response.
+
+    Raises `EngineError` if the request fails, and `BudgetReached` if a limit stops it.
+    """
+    prompt = Prompt(QUESTION, Sampling(max_tokens=16))
+    trials = Trials([Trial("probe", {})], lambda _: prompt, {})
+    progress = Progress(1, "probe", silent=True)
+    budget = Budget.from_environment()
+    with Store(STORE) as store:
+        asking = ask_each(trials, [entry], store, progress, budget, False)
+        asked = run_coroutine(asking)
+    [[reply]] = asked.replies
+    if reply.failure:
+        raise EngineError(str(reply.failure))
+    if reply.left_out:
+        raise BudgetReached(f"{entry.name}: no answer yet: {reply.left_out}")
+    return asked.models[0]
 
 
 def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
@@ -129,15 +216,11 @@ def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer
         places.reverse()
     if re.search(r"/v\d", path):
         places = [base]
-    faults = []
     for place in places:
-        try:
+        with suppress(NoList):
             return place, models_of(place, key, ANSWER_S)
-        except NoList as fault:
-            faults.append(fault)
-    if model_id:
-        return places[0], {}
-    raise faults[0]
+    offers = {} if model_id else models_of(places[0], key, ANSWER_S)  # raises again
+    return places[0], offers
 
 
 def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
@@ -157,10 +240,8 @@ def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
     request = client.build_request("GET", f"{base_url}/models", headers=headers)
 
     async def reply_of() -> Any:
-        try:
+        async with aclosing(client):
             return await client.send(request)
-        finally:
-            await client.aclose()
 
     try:
         reply = run_coroutine(reply_of())

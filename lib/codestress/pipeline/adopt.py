@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from codestress.errors import DataError
 from codestress.inference.registry import ModelEntry
-from codestress.inference.requests import request_of
-from codestress.inference.servers import belongs
+from codestress.inference.requests import belongs, request_of
 from codestress.inference.store import Store
 from codestress.types import Response, Trial, now
 

@@ -127,7 +127,7 @@ def resolved(
     `ask` says whether short requests may be sent to try models named by a URL or as
     FILE.py:FUNCTION. Raises `ParameterError` for unknown names.
     """
-    from codestress.inference.probe import name_of
+    from codestress.inference.served import name_of
 
     models = []
     for model in knobs.models.replace(",", " ").split():

@@ -19,8 +19,7 @@ from codestress.inference.archive import import_known
 from codestress.inference.budget import cost
 from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
-from codestress.inference.requests import Prompts, looked_up, request_of
-from codestress.inference.servers import server_of
+from codestress.inference.requests import Prompts, looked_up, request_of, server_of
 from codestress.inference.store import CHUNK, Store
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar, Trial, Trials
 from codestress.validation import nearest

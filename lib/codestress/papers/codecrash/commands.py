@@ -59,7 +59,7 @@ def write(
     translations. Answers are stored: if you give the same command again, it asks only
     for what is missing.
     """
-    from codestress.inference.probe import name_of
+    from codestress.inference.served import name_of
     from codestress.validation import check
 
     from . import writing
