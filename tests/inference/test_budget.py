@@ -311,7 +311,7 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(
             names(told.decode(), "12", "MAX_REQUESTS", budget_module.RESET)
             assert posts(server) <= 12
         [file] = tmp_path.glob(f".s.sqlite.{budget_module.SUMS}")
-        spent = read_sum(file, file.read_bytes())
+        spent = read_sum(file)
         assert spent.requests == posts(server) == 12
         process = started("another command line", most=100)
         told = process.communicate(timeout=600)[1]
@@ -319,7 +319,7 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(
         assert stored(tmp_path) == 40
         # What ended well is forgotten; the other is not.
         assert [*tmp_path.glob(f".s.sqlite.{budget_module.SUMS}")] == [file]
-        assert read_sum(file, file.read_bytes()) == spent
+        assert read_sum(file) == spent
 
 
 def test_processes_share_one_sum(tmp_path: Path) -> None:

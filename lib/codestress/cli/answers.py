@@ -102,7 +102,7 @@ def store_budget(reset: bool) -> None:
         click.echo(f"{len(files)} sums forgotten")
         return
     for path in files:
-        requests, tokens, usd = read_sum(path, path.read_bytes())
+        requests, tokens, usd = read_sum(path)
         click.echo(
             f"{shown(path)}: {requests:,} requests, {tokens:,} tokens, ${usd:.4f}"
         )

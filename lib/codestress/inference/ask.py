@@ -115,12 +115,8 @@ async def ask_each(
     Responses may come until `LAST_S` seconds after the budget's time limit. Raises as
     `ask` does.
     """
-    shared = Prompts(trials)
-    runs = []
-    for entry in entries:
-        own = trials.own.get(entry.name)
-        prompts = Prompts(own, 0) if own else shared
-        runs.append(_ModelRun(prompts, entry, store, progress, budget, counted))
+    parts = Prompts(trials), store, progress, budget, counted
+    runs = [_ModelRun(entry, *parts) for entry in entries]
     # The event loop's clock is the budget's, `time.monotonic`.
     end = None if budget.until is None else budget.until + LAST_S
     try:
@@ -136,7 +132,11 @@ async def ask_each(
             f"{budget.reached()}\n{''.join(run.line() for run in runs)}"
             "What was answered is kept: raise the limit and run the same command again."
         )
-    replies = [run.all_replies() for run in runs]
+    not_asked = Reply("", 0, left_out=budget.reached())
+    replies = []
+    for run in runs:
+        indices = range(len(run.trials.items))
+        replies.append([run.replies.get(index, not_asked) for index in indices])
     requests = sum(run.requests for run in runs)
     return Replies([run.entry for run in runs], replies, requests)
 
@@ -145,10 +145,10 @@ async def ask_each(
 class _ModelRun:
     """One model's part of a run."""
 
-    prompts: Prompts
     entry: ModelEntry
     """The registry row, adapted to the dialects of the protocol that its server was
     found to speak."""
+    prompts: Prompts
     store: Store
     progress: Progress
     budget: Budget
@@ -166,6 +166,7 @@ class _ModelRun:
     `max_tokens` that the server does not allow is a key too, with its failure."""
 
     def __post_init__(self) -> None:
+        self.trials = self.prompts.trials.of(self.entry.name)
         self.rows: dict[tuple[str, ...], ModelEntry] = {(): self.entry}
         """Registry rows adapted to some dialects, by the names of these dialects."""
         self.belongs = belongs(self.entry)
@@ -234,27 +235,23 @@ class _ModelRun:
                 self.note(step, failure)
 
     async def ask_all(self, engine: Engine, work: Iterator[Step]) -> None:
+        """Send the requests of each trial in `work` and those that follow, and note the
+        trial's reply."""
         for step in work:
-            await self.ask_trial(engine, step)
+            pending: Step | None = step
+            try:
+                while pending is not None:
+                    step = pending
+                    step, response = await self.respond(engine, step)
+                    pending = following(self.trials, self.entry, step, response)
+                self.note(step)
+            except RequestFailed as failure:
+                self.note(step, failure)
+                await self.check_server(engine, failure)
+            except BudgetReached:
+                self.stopped = True
             if self.stopped:
                 return
-
-    async def ask_trial(self, engine: Engine, step: Step) -> None:
-        """Send a trial's request and the requests that follow it, and note the trial's
-        reply."""
-        pending: Step | None = step
-        try:
-            while pending is not None:
-                step = pending
-                step, response = await self.respond(engine, step)
-                pending = following(self.prompts.trials, self.entry, step, response)
-        except BudgetReached:
-            self.stopped = True
-        except RequestFailed as failure:
-            self.note(step, failure)
-            await self.check_server(engine, failure)
-        else:
-            self.note(step)
 
     async def respond(self, engine: Engine, step: Step) -> tuple[Step, Response]:
         """Return a step, with its request as sent, and the response: the stored
@@ -348,15 +345,5 @@ class _ModelRun:
         )
 
     def line(self) -> str:
-        total = len(self.prompts.trials.items)
+        total = len(self.trials.items)
         return f"  {self.entry.name}: {len(self.replies):,} of {total:,} answered\n"
-
-    def all_replies(self) -> list[Reply]:
-        """Return the replies in the order of the trials.
-
-        A trial without a reply counts as not asked, because a time limit stopped the
-        run.
-        """
-        not_asked = Reply("", 0, left_out=self.budget.reached())
-        trials = len(self.prompts.trials.items)
-        return [self.replies.get(index, not_asked) for index in range(trials)]

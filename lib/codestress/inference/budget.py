@@ -225,15 +225,13 @@ class Budget:
         if self.file is None:
             yield
             return
-        descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o644)
-        with os.fdopen(descriptor):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            before = read_sum(self.file, os.read(descriptor, SUM_BYTES))
-            self.spent = before
+        self.file.touch()
+        with self.file.open("r+b", buffering=0) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            before = self.spent = read_sum(self.file)
             yield
             if self.spent != before:
-                text = json.dumps(self.spent).ljust(SUM_BYTES)
-                os.pwrite(descriptor, text.encode(), 0)
+                file.write(json.dumps(self.spent).ljust(SUM_BYTES).encode())
 
     def keep_sum(self) -> None:
         """Keep the file of the sum for the next attempt of this command line."""
@@ -310,13 +308,13 @@ def forget_sum(file: Path, process: int) -> None:
         file.unlink(missing_ok=True)
 
 
-def read_sum(path: Path, content: bytes) -> Sum:
-    """Return the sum in the content of a file; an empty file means 0.
+def read_sum(path: Path) -> Sum:
+    """Return the sum that a file holds; an empty file means 0.
 
-    Raises `ParameterError`, which names `path`, if the content is not a sum.
+    Raises `ParameterError`, which names the file, if it does not hold a sum.
     """
     try:
-        requests, tokens, usd = parse_json(content or b"[0, 0, 0.0]")
+        requests, tokens, usd = parse_json(path.read_bytes() or b"[0, 0, 0.0]")
         return Sum(int(requests), int(tokens), float(usd))
     except (ValueError, TypeError):
         raise ParameterError(

@@ -128,9 +128,9 @@ def proxy_of(url: str) -> tuple[str, str]:
 def _is_exempt(host: str, entries: Iterable[str]) -> bool:
     """Return whether one of the `entries` of NO_PROXY is `*.` before the end of the
     name `host`, or a range with the address `host`: urllib takes neither."""
-    if any(entry.startswith("*.") and host.endswith(entry[1:]) for entry in entries):
-        return True
     for entry in entries:
+        if entry.startswith("*.") and host.endswith(entry[1:]):
+            return True
         with suppress(ValueError):
             if ip_address(host) in ip_network(entry, strict=False):
                 return True

@@ -21,7 +21,6 @@ from array import array
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -59,24 +58,26 @@ class Step:
 
 
 class Prompts:
-    """The first prompts of trials, by the trial's index.
+    """The first prompts of trials, by model and the trial's index.
 
-    Prompts are kept for the next models until `room` characters are used up; later
+    Prompts are kept for the next models until `KEPT_CHARACTERS` are used up; later
     prompts are rendered at each use.
     """
 
-    def __init__(self, trials: Trials, room: int = KEPT_CHARACTERS) -> None:
+    def __init__(self, trials: Trials) -> None:
         self.trials = trials
-        self.room = room
-        self.kept: dict[int, Prompt] = {}
+        self.room = KEPT_CHARACTERS
+        self.kept: dict[tuple[int, int], Prompt] = {}
 
     def first(self, index: int, entry: ModelEntry) -> Step:
         """Return the first request of the trial with this index to a model."""
-        trial = self.trials.items[index]
-        prompt = self.kept.get(index) or self.trials.render(trial)
-        if index not in self.kept and self.room > 0:
+        trials = self.trials.of(entry.name)
+        trial = trials.items[index]
+        place = id(trials), index
+        prompt = self.kept.get(place) or trials.render(trial)
+        if place not in self.kept and self.room > 0:
             self.room -= prompt.characters
-            self.kept[index] = prompt
+            self.kept[place] = prompt
         return Step(index, request_for(entry, prompt, trial.sample))
 
 
@@ -168,7 +169,6 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
     now = server_of(entry)
     address, _, override = now.partition(BY)
 
-    @cache
     def check(row: str, then: str) -> None:
         before, _, variable = then.partition(BY)
         if before in ("", address) or not address:
@@ -220,7 +220,8 @@ def looked_up(
     the row names.
     """
     check = belongs(entry)
-    indices = range(len(prompts.trials.items))
+    trials = prompts.trials.of(entry.name)
+    indices = range(len(trials.items))
     firsts = (prompts.first(index, entry) for index in indices)
     for chunk in chunks(firsts):
         stored = store.get([step.request.key for step in chunk], check)
@@ -230,7 +231,7 @@ def looked_up(
             while step is not None and step.request.key in stored:
                 response = stored[step.request.key]
                 answered.append((step, response))
-                step = following(prompts.trials, entry, step, response)
+                step = following(trials, entry, step, response)
                 if step is not None:
                     stored |= store.get([step.request.key], check)
             yield answered, step
@@ -246,7 +247,7 @@ def stored_requests(
     `looked_up` does.
     """
     for entry in entries:
-        for answered, _ in looked_up(Prompts(trials.of(entry.name)), entry, store):
+        for answered, _ in looked_up(Prompts(trials), entry, store):
             for step, response in answered:
                 yield entry, step.request, response
 
@@ -323,10 +324,10 @@ class Replies:
 def raise_failures(asked: Replies) -> None:
     """Raise `IncompleteError`, with the most frequent causes, if requests failed."""
     causes = Counter[str]()
-    for entry, replies in zip(asked.models, asked.replies, strict=True):
+    for replies in asked.replies:
         for reply in replies:
             if reply.failure and not reply.left_out:
-                causes[f"{entry.name}: {reply.failure}"] += 1
+                causes[str(reply.failure)] += 1
     if not causes:
         return
     lines = [f"  {count} × {cause}\n" for cause, count in causes.most_common(5)]

@@ -244,7 +244,13 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
         not_asked,
         tuple(not_run),
     )
-    warn_of_mixed_models(results)
+    for model, names in results.answered_by().items():
+        if len(names) > 1:
+            say(
+                f"warning: {model}: its answers come from {len(names)} models or "
+                f"versions: {'; '.join(names)}. The figures mix them; CODESTRESS_STORE=… "
+                "with another file asks one alone."
+            )
     return results
 
 
@@ -291,29 +297,17 @@ def scored_answer(
     for name in ("outcome", "value", "detail", "unresolved"):
         for rule, score in scores.items():
             row[f"{name}_{rule}"] = getattr(score, name)
-    row |= {
-        "finish_reason": "" if error else response.finish_reason,
-        "prompt_tokens": response.usage.prompt_tokens,
-        "completion_tokens": response.usage.completion_tokens,
-        "seconds": response.seconds,
-        "attempts": reply.attempts,
-        "key": reply.key,
-        "earlier": earlier,
-        "answered_by": response.answered_by,
-        "error": error,
-    }
+    row["finish_reason"] = "" if error else response.finish_reason
+    row["prompt_tokens"] = response.usage.prompt_tokens
+    row["completion_tokens"] = response.usage.completion_tokens
+    row["seconds"] = response.seconds
+    row["attempts"] = reply.attempts
+    row["key"] = reply.key
+    row["earlier"] = earlier
+    row["answered_by"] = response.answered_by
+    row["error"] = error
     for name, value in row.items():
         if type(value) is str:
             # A table cannot hold half of a surrogate pair, which an answer may have.
             row[name] = value.encode("utf-8", "backslashreplace").decode()
     return row
-
-
-def warn_of_mixed_models(results: Results) -> None:
-    for model, names in results.answered_by().items():
-        if len(names) > 1:
-            say(
-                f"warning: {model}: its answers come from {len(names)} models or "
-                f"versions: {'; '.join(names)}. The figures mix them; CODESTRESS_STORE=… "
-                "with another file asks one alone."
-            )
