@@ -42,10 +42,6 @@ NONE = [
 ]
 FORMS = [
     [{"id": MODEL}],
-    [MODEL],
-    {"models": [{"name": MODEL, "model": MODEL}]},
-    {"data": None, "models": [{"model": MODEL}]},
-    {"data": [], "models": [MODEL]},
     {"object": "list", "data": [{"id": MODEL}], "models": [{"name": "other"}]},
 ]
 

@@ -99,7 +99,8 @@ def asked_of(request: Request) -> Content:
 def key_of(content: Content) -> str:
     """Return the key of the request with this content (see `asked_of`)."""
     fields = {name: content.get(name) for name in KEYED}
-    return digest_of({"model": content.get("id"), **fields})
+    fields["model"] = content.get("id")
+    return digest_of(fields)
 
 
 def write_archive(

@@ -18,7 +18,7 @@ from codestress.types import Outcome, Request, Response, Trials
 
 from .archive import import_known
 from .budget import Budget, BudgetReached
-from .coroutines import first_error, run_coroutine
+from .coroutines import run_coroutine, together
 from .engines.base import (
     FAILURES_IN_A_ROW,
     AnswerTooLong,
@@ -119,14 +119,9 @@ async def ask_each(
     runs = [_ModelRun(entry, *parts) for entry in entries]
     # The event loop's clock is the budget's, `time.monotonic`.
     end = None if budget.until is None else budget.until + LAST_S
-    try:
-        async with asyncio.timeout_at(end), asyncio.TaskGroup() as group:
-            for run in runs:
-                group.create_task(run.run())
-    except TimeoutError:
-        pass  # what has no answer yet is left out
-    except BaseExceptionGroup as errors:
-        raise first_error(errors) from None
+    with suppress(TimeoutError):  # what has no answer yet is left out
+        async with asyncio.timeout_at(end):
+            await together(run.run() for run in runs)
     if budget.until is None and any(run.stopped for run in runs):
         raise BudgetReached(
             f"{budget.reached()}\n{''.join(run.line() for run in runs)}"
@@ -181,11 +176,9 @@ class _ModelRun:
         """
         try:
             await self.ask_missing()
-        except (EngineError, BaseExceptionGroup) as error:
-            first = first_error(error)
-            if isinstance(first, EngineError):
-                first.model = self.entry.name
-            raise first from None
+        except EngineError as error:
+            error.model = self.entry.name
+            raise
 
     async def ask_missing(self) -> None:
         """Send the requests that the store lacks; open the engine only if there is such
@@ -212,9 +205,8 @@ class _ModelRun:
         async with nullcontext() if self.entry.local else only_run(self.entry, path):
             engine = open_engine(self.entry)  # it may read what another run has left
             try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(engine.concurrency):
-                        group.create_task(self.ask_all(engine, work))
+                workers = range(engine.concurrency)
+                await together(self.ask_all(engine, work) for _ in workers)
             finally:
                 await engine.close()
         deque(missing, 0)  # after a stop, what the store answers is noted all the same
@@ -345,5 +337,5 @@ class _ModelRun:
         )
 
     def line(self) -> str:
-        total = len(self.trials.items)
-        return f"  {self.entry.name}: {len(self.replies):,} of {total:,} answered\n"
+        answered, total = len(self.replies), len(self.trials.items)
+        return f"  {self.entry.name}: {answered:,} of {total:,} answered\n"

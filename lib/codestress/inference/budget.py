@@ -78,7 +78,8 @@ class Sum(NamedTuple):
     def plus(self, other: Sum, sign: int = 1) -> Sum:
         # Rounded: otherwise a sum of dollars would not come back to 0.
         pairs = zip(self, other, strict=True)
-        return Sum(*(round(own + sign * more, 12) for own, more in pairs))
+        sums = [round(own + sign * more, 12) for own, more in pairs]
+        return Sum(*sums)
 
 
 NOTHING = Sum()
@@ -128,10 +129,9 @@ class Budget:
             budget.file = Path(os.environ[SUM])
         elif budget.limited:
             # Command lines with different arguments have different files.
-            line = "\n".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-            budget.file = store.with_name(
-                f".{store.name}.budget-{hash_of(line, 8)}.json"
-            )
+            program, *arguments = sys.argv
+            line = hash_of("\n".join([Path(program).name, *arguments]), 8)
+            budget.file = store.with_name(f".{store.name}.budget-{line}.json")
             atexit.register(forget_sum, budget.file, os.getpid())
         if UNTIL in os.environ:
             budget.until = float(os.environ[UNTIL])

@@ -1,7 +1,7 @@
 """Coroutines run from plain calls, in scripts, in notebooks and under papermill alike."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
@@ -31,9 +31,18 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
         return outcome.result()
 
 
-def first_error(group: BaseException) -> BaseException:
-    """Return the first error inside `group`, an exception group that may hold other
-    groups; an error that is not a group is returned unchanged."""
-    while isinstance(group, BaseExceptionGroup):
-        group = group.exceptions[0]
-    return group
+async def together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run coroutines at the same time until all have ended.
+
+    The first error cancels the other coroutines, and is raised when they have ended.
+    All coroutines begin, also if the caller's time limit is over.
+    """
+    tasks = [asyncio.create_task(coroutine) for coroutine in work]
+    try:
+        # A caller whose time is over is cancelled here, after their first steps.
+        await asyncio.sleep(0)
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

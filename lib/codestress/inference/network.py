@@ -61,7 +61,8 @@ def base_of(typed: str) -> str:
             "must not hold a user, password or key; a key belongs into the environment "
             "variable that settings.key_env, or KEY_ENV (--key-env), names"
         )
-    scheme, _, place = re.split("[?#]", str(url))[0].rstrip("/").partition("://")
+    address, *_ = re.split("[?#]", str(url))
+    scheme, _, place = address.rstrip("/").partition("://")
     return f"{scheme}://{ENDPOINT.sub('', place).rstrip('/')}"
 
 

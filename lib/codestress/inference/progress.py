@@ -54,6 +54,7 @@ class Progress(tqdm):  # type: ignore[type-arg]
         # A build asks before it executes a notebook. A bar in the notebook would only be
         # noise in the result, and the explorers' pages would keep an empty place for it.
         hidden = {"CODESTRESS_STAGING", "TQDM_DISABLE"} & os.environ.keys()
+        width, file = (0, io.StringIO()) if self._log else (None, None)
         super().__init__(
             total=total,
             desc=label,
@@ -62,8 +63,8 @@ class Progress(tqdm):  # type: ignore[type-arg]
             miniters=1,
             delay=QUIET_S,
             leave=False,
-            ncols=0 if self._log else None,
-            file=io.StringIO() if self._log else None,
+            ncols=width,
+            file=file,
             disable=silent or bool(hidden),
         )
 

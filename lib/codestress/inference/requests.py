@@ -182,11 +182,13 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
             if old.hostname == new.hostname == "localhost" and old.path == new.path:
                 return
         host = urlsplit(now).hostname or "elsewhere"
+        place = archive or "the store"
+        example = entry.revision or entry.id
         raise EngineError(
-            f"{entry.name}: answers to the same questions are in {archive or 'the store'} from another server: "
+            f"{entry.name}: answers to the same questions are in {place} from another server: "
             f"{then} (row {row}); this row asks {now}.\n"
             f"Give {entry.name} a `revision` of its own in params/models.yaml, for instance revision: "
-            f'"{entry.revision or entry.id}, {host}", have it ask {before}, or name another file in CODESTRESS_STORE.'
+            f'"{example}, {host}", have it ask {before}, or name another file in CODESTRESS_STORE.'
         )
 
     return check
@@ -331,8 +333,10 @@ def raise_failures(asked: Replies) -> None:
     if not causes:
         return
     lines = [f"  {count} × {cause}\n" for cause, count in causes.most_common(5)]
+    failed = causes.total()
+    total = sum(map(len, asked.replies))
     raise IncompleteError(
-        f"{causes.total()} of {sum(map(len, asked.replies))} requests failed:\n"
+        f"{failed} of {total} requests failed:\n"
         f"{''.join(lines)}"
         "What was answered is kept. Run the same command again to ask only the rest, "
         "or with --set failures=count to draw the figure with these counted as failures."

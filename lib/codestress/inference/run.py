@@ -133,8 +133,10 @@ class Results:
         A list is empty if the servers gave no names. More than one entry means that the
         model changed.
         """
-        versions = self.by_model("answered_by").items()
-        return {model: sorted({*names} - {""}) for model, names in versions}
+        versions = {}
+        for model, names in self.by_model("answered_by").items():
+            versions[model] = sorted({*names} - {""})
+        return versions
 
     def requests_sha256(self) -> str:
         """Return the SHA-256, in hexadecimal, over the sorted keys of the last request
@@ -176,7 +178,7 @@ class Results:
             trials = len(self.questions.of(model).items)
             if counts.total() != trials:
                 raise AssertionError(
-                    f"{model}: {counts.total()} outcomes of {trials} trials: {dict(counts)}"
+                    f"{model}: {counts.total()} outcomes of {trials} trials: {counts}"
                 )
             table[model] = {reason.value: counts[reason] for reason in Outcome}
         return table
@@ -234,7 +236,8 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
             if reasons:
                 not_asked[name] = reasons.total()
             for reason, count in reasons.items():
-                label = f"{name}, {count:,} of {len(part.items):,} questions"
+                total = len(part.items)
+                label = f"{name}, {count:,} of {total:,} questions"
                 not_run.append(NotRun("model", name, label, reason))
     results = Results(
         pd.DataFrame(answers),

@@ -100,9 +100,10 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
         find_models([model], rows, "--models")
         return model
     known = rows.get(entry.name, entry)
-    if (known.id, _place(known)) != (entry.id, _place(entry)):
+    place = _place(known)
+    if known.id != entry.id or place != _place(entry):
         raise ParameterError(
-            f"{model}: its name {entry.name} is that of {known.id} at {_place(known)} in "
+            f"{model}: its name {entry.name} is that of {known.id} at {place} in "
             f"{shown(SERVED)} or {shown(REGISTRY)}; rename that row, or remove it"
         )
     same_key = known.settings.get("key_env") == entry.settings.get("key_env")
@@ -176,14 +177,17 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     port = f"-{where.port}" if where.port else ""
     name = f"{chosen}@{where.hostname}{port}{where.path.removesuffix('/v1')}"
     usual = bool(USUAL.fullmatch(base_url))
+    offer = offers.get(chosen)
+    settings = {"base_url": base_url, "key_env": key_env, "prefill": "vllm"}
+    # Another server's model of the same name is another model.
+    revision = f"at {base_url}"
     return ModelEntry(
-        name=row_name(name, f"{chosen} at {base_url}", usual=usual),
+        name=row_name(name, f"{chosen} {revision}", usual=usual),
         engine="openai",
         id=chosen,
-        # Another server's model of the same name is another model.
-        revision=f"at {base_url}",
-        context=offers.get(chosen, Offer(None, True)).context,
-        settings={"base_url": base_url, "key_env": key_env, "prefill": "vllm"},
+        revision=revision,
+        context=offer.context if offer else None,
+        settings=settings,
     )
 
 
@@ -199,7 +203,8 @@ def _only_model(offers: dict[str, Offer], who: str) -> str:
     lines = [f"{who}: the server offers {len(names)} models; say which:"]
     choices = [f"  ID={name}" for name in names]
     lines += choices or ["  none; with ID=… no list is needed"]
-    lines.append(f"and {counted(len(offers) - len(names), 'model')} that write no text")
+    others = counted(len(offers) - len(names), "model")
+    lines.append(f"and {others} that write no text")
     raise ParameterError("\n".join(lines))
 
 
@@ -215,7 +220,7 @@ def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer
     if not path:
         places.reverse()
     if re.search(r"/v\d", path):
-        places = [base]
+        places.pop()
     for place in places:
         with suppress(NoList):
             return place, models_of(place, key, ANSWER_S)
@@ -262,23 +267,16 @@ def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
 
 def _offers(body: Any) -> dict[str, Offer]:
     """Return a dict from name to `Offer` for the models in the list `body`: a bare
-    list, or a mapping with the list in the field `data` or `models`.
+    list, or a mapping with the list in the field `data`.
 
-    Null means an empty list. An entry may be a name alone; an entry whose name is
-    missing or cannot be printed is left out. Raises `KeyError` if the body has no such
-    field, or the list has entries but no usable name.
+    Null means an empty list. An entry whose id is missing or cannot be printed is left
+    out. Raises `KeyError` if the body has no such field, or the list has entries but no
+    usable id.
     """
-    rows = body
-    if not isinstance(body, list):
-        if not body.keys() & {"data", "models"}:
-            raise KeyError("data")
-        rows = body.get("data") or body.get("models") or []
+    rows = body if isinstance(body, list) else body["data"]
     offers = {}
-    for row in rows:
-        if isinstance(row, str):
-            row = {"id": row}
-        names = [value_at(row, field) for field in ("id", "name", "model")]
-        name = str(next(filter(None, names), ""))
+    for row in rows or []:
+        name = str(value_at(row, "id") or "")
         if name.strip() and name.isprintable():
             offers[name] = Offer(_context(row), _writes(name, row))
     if rows and not offers:
@@ -307,9 +305,10 @@ def _writes(name: str, row: dict[str, Any]) -> bool:
     # A word that is false says what a model does not do, and as in text->image the
     # result stands last.
     words = re.sub(r'"[^"]*": false|"[^"]*->', '"', json.dumps(values))
-    if re.search("|".join(WORDS["writes"]), words, re.I):
+    writes, others = "|".join(WORDS["writes"]), "|".join(WORDS["others"])
+    if re.search(writes, words, re.I):
         return True
-    return not re.search("|".join(WORDS["others"]), f"{words} {name}", re.I)
+    return not re.search(others, f"{words} {name}", re.I)
 
 
 def function_in(text: str) -> ModelEntry:

@@ -227,26 +227,24 @@ def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield chunk
 
 
-def row_of(key: str, model: str, response: Response) -> tuple[Any, ...]:
+def row_of(key: str, model: str, response: Response) -> list[Any]:
     """Return the row that stores a response: its cells, then their checksum."""
-    cells: tuple[Any, ...] = (
-        key,
-        model,
-        response.text.encode("utf-8", "surrogatepass"),
-        response.finish_reason,
-        *map(held_count, astuple(response.usage)),
-        float(response.seconds) + 0.0,  # SQLite stores -0.0 as 0.0
-        response.answered_by.encode("utf-8", "replace").decode(),
-        response.answered_at,
-        response.server,
-    )
-    return (*cells, checksum(*cells))
+    text = response.text.encode("utf-8", "surrogatepass")
+    cells: list[Any] = [key, model, text, response.finish_reason]
+    cells += map(held_count, astuple(response.usage))
+    # SQLite stores -0.0 as 0.0.
+    cells.append(float(response.seconds) + 0.0)
+    cells.append(response.answered_by.encode("utf-8", "replace").decode())
+    cells += [response.answered_at, response.server]
+    return [*cells, checksum(*cells)]
 
 
 def held_count(tokens: int | None) -> int | None:
     """Return a number of tokens if SQLite can hold it, else None: a server may send any
     number."""
-    return tokens if tokens is not None and 0 <= tokens < 1 << 63 else None
+    if tokens is None or not 0 <= tokens < 1 << 63:
+        return None
+    return tokens
 
 
 def checksum(key: str, model: str, text: bytes, *others: object) -> bytes:
