@@ -33,6 +33,8 @@ class Progress(tqdm):  # type: ignore[type-arg]
     """
 
     failed = 0
+    _next = 0.0
+    """Time from which on the next line may be written to a file."""
 
     def __init__(
         self,
@@ -48,9 +50,6 @@ class Progress(tqdm):  # type: ignore[type-arg]
         """
         # In JupyterLab, standard error is of another type, and the bar is a widget.
         self._log = isinstance(sys.stderr, io.TextIOWrapper) and not sys.stderr.isatty()
-        self._began = time.monotonic()
-        self._next = self._began + QUIET_S
-        """Time from which on the next line may be written to a file."""
         # A build asks before it executes a notebook. A bar in the notebook would only be
         # noise in the result, and the explorers' pages would keep an empty place for it.
         hidden = {"CODESTRESS_STAGING", "TQDM_DISABLE"} & os.environ.keys()
@@ -69,7 +68,7 @@ class Progress(tqdm):  # type: ignore[type-arg]
         )
 
     def __exit__(self, *_: object) -> None:
-        if time.monotonic() - self._began > QUIET_S:
+        if self.format_dict["elapsed"] > QUIET_S:
             self._next = 0.0
             self.refresh()
         self.close()
@@ -77,13 +76,13 @@ class Progress(tqdm):  # type: ignore[type-arg]
     def display(self, *args: Any, **options: Any) -> Any:
         """Draw the bar; if progress goes to a file, write a line if the last line is
         `LOG_S` seconds old."""
-        left = ""
+        now = time.monotonic()
+        label = self.label
         if self.until is not None:
-            left = f", {in_minutes(self.until - time.monotonic())}"
-        self.set_description(f"{self.label}{left}", refresh=False)
+            label += f", {in_minutes(self.until - now)}"
+        self.set_description(label, refresh=False)
         if not self._log:
             return super().display(*args, **options)
-        now = time.monotonic()
         if now >= self._next:
             self._next = now + LOG_S
             line = str(self) if self.total else self.desc.removesuffix(": ")
