@@ -164,8 +164,7 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
         base = base_of(url)
     except ValueError as fault:
         raise ParameterError(f"--models: the URL {fault}") from None
-    key = key_in(key_env, who)
-    base_url, offers = _find_list(base, key, model_id)
+    base_url, offers = _find_list(base, key_in(key_env, who), model_id)
     if base_url != url.rstrip("/"):
         say(f"--models: the server is asked at {base_url}")
     chosen = model_id or _only_model(offers, who)
@@ -177,7 +176,6 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     port = f"-{where.port}" if where.port else ""
     name = f"{chosen}@{where.hostname}{port}{where.path.removesuffix('/v1')}"
     usual = bool(USUAL.fullmatch(base_url))
-    offer = offers.get(chosen)
     settings = {"base_url": base_url, "key_env": key_env, "prefill": "vllm"}
     # Another server's model of the same name is another model.
     revision = f"at {base_url}"
@@ -186,7 +184,7 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
         engine="openai",
         id=chosen,
         revision=revision,
-        context=offer.context if offer else None,
+        context=offers.get(chosen, Offer(None, True)).context,
         settings=settings,
     )
 
