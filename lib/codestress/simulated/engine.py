@@ -16,7 +16,6 @@ from codestress.types import (
 )
 
 from .reading import Reading, Settings, read, summary
-from .runs import run_together
 
 REVISION = "aaf498d05d35d335"
 """Revision of the readers' code, part of the key of every request to a reader. Each
@@ -37,14 +36,8 @@ class SimulatedReader(Engine):
         await asyncio.sleep(0)
         reading = read(request, self.settings)
         prefill = request.prompt.prefill
-        drawn = reading.random.bit_generator.state
-
-        def worked_out() -> str:
-            reading.random.bit_generator.state = drawn
-            refused = reading.random.random() < self.settings.refusal
-            return "" if refused else answer_text(reading, prefill)
-
-        whole = await run_together(worked_out)
+        refused = reading.random.random() < self.settings.refusal
+        whole = "" if refused else answer_text(reading, prefill)
         text = whole[: request.prompt.sampling.max_tokens * CHARACTERS_PER_TOKEN]
         characters = request.prompt.characters + len(prefill)
         return Response(
