@@ -38,6 +38,11 @@ class Prospect(NamedTuple):
     missed: np.ndarray
 
 
+def seen_by(prompt: Prompt, reader: Settings) -> Prospect:
+    segments, missed = prospect(prompt, reader)
+    return Prospect(segments.texts, segments.lines, missed)
+
+
 def share_drawn(mine: int, kept: np.ndarray, weights: np.ndarray) -> float:
     """Probability that the piece with index `mine` is kept and then drawn, in proportion to weight,
     from the pieces that were kept.
@@ -58,7 +63,7 @@ def chain_chance(prompt: Prompt, reader: Settings) -> float:
     the chain, or does not keep the last link and guesses right. Half of the readers without the
     last link guess one of the origins that they kept. A refusal is incorrect. `KeyError` if
     `prompt` lacks a link of the chain."""
-    seen = Prospect(*prospect(prompt, reader))
+    seen = seen_by(prompt, reader)
     origins, places = dict[str, str](), dict[str, int]()
     for number, piece in enumerate(seen.pieces):
         for link in LINK.finditer(piece):
@@ -90,7 +95,7 @@ def trace_chance(problem: Problem, prompt: Prompt, reader: Settings) -> float:
     assignment of a value other than zero: an element without its assignment stays 0. Other
     functions do not mislead a reader that traces by hand; a refusal is incorrect.
     """
-    seen = Prospect(*prospect(prompt, reader))
+    seen = seen_by(prompt, reader)
     lines = problem.code.split("\n")
     start = next(
         n for n in range(len(seen.pieces)) if seen.pieces[n : n + len(lines)] == lines
@@ -114,7 +119,7 @@ def line_chance(prompt: Prompt, reader: Settings, line: int) -> float:
     line.
     """
     assert not reader.credulity  # comments draw suspicion to other lines
-    seen = Prospect(*prospect(prompt, reader))
+    seen = seen_by(prompt, reader)
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
     fences = [
         number for number, text in enumerate(seen.pieces) if text.startswith("```")

@@ -19,10 +19,7 @@ from codestress.parameters import questions
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.scoring.summaries import summarize
 from codestress.simulated.engine import answer_text
-from codestress.simulated.reading import (
-    Settings,
-    block_numbers,
-)
+from codestress.simulated.reading import Settings, placed
 from codestress.types import Trials
 from conftest import slow, some
 
@@ -145,4 +142,4 @@ def test_answers_are_those_of_the_revision(name: str, tmp_path: Path) -> None:
 
 def test_blocks_begin_after_empty_lines_without_indentation() -> None:
     text = "import a\nimport b\n\ndef f():\n    x = 1\n\n    return x\n\n0123ab def g():\n0123ac \n0123ad     pass"
-    assert block_numbers(text) == [1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3]
+    assert placed(text).blocks == [1, 1, 2, 2, 2, 3, 3, 3]

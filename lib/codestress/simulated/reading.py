@@ -22,7 +22,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import compress
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -127,80 +127,67 @@ class Reading:
     source: Source
     """Origin of the program in the question."""
     blocks: list[int] = field(default_factory=list)
-    """Block number (`block_numbers`) of each kept segment, for thorough readers; else
+    """Block number (`Segments.blocks`) of each kept segment, for thorough readers; else
     empty."""
 
 
-def segments(text: str) -> list[str]:
-    """Return the segments of `text`, each of which a reader keeps or misses as a whole:
-    its non-blank lines. Lines over 200 characters are split into sentences."""
-    return placed(text)[0]
+class Segments(NamedTuple):
+    """Segments of several messages, in order, each of which a reader keeps or misses as
+    a whole."""
+
+    texts: list[str]
+    lines: list[int]
+    """Line number, from 0, of each segment in its message."""
+    blocks: list[int]
+    """Block number of each segment in its message. A block, such as a function, begins
+    at an unindented line after an empty line or at the start; keys before lines are
+    ignored."""
 
 
 @lru_cache(maxsize=64)
-def placed(*texts: str) -> tuple[list[str], list[int]]:
-    """Return two lists: the segments (`segments`) of several messages (`texts`), and the
-    line number, from 0, of each segment in its message.
+def placed(*messages: str) -> Segments:
+    """Return the segments of `messages`: their non-blank lines. Lines over 200
+    characters are split into sentences.
 
     The result is cached, because readers share prompts.
     """
-    pieces: list[str] = []
-    lines: list[int] = []
-    for text in texts:
-        for number, line in enumerate(text.split("\n")):
-            parts = []
+    segments = Segments([], [], [])
+    for message in messages:
+        block, empty = 0, True
+        for number, line in enumerate(message.split("\n")):
+            content = KEYED.sub("", line)
+            block += bool(empty and content[:1].strip())
+            empty = not content.strip()
+            parts = [line] if line.strip() else []
             if len(line) > 200:
                 parts = re.split(r"(?<=[.!?]) +", line)
-            elif line.strip():
-                parts = [line]
-            pieces += parts
-            lines += [number] * len(parts)
-    return pieces, lines
+            for part in parts:
+                segments.texts.append(part)
+                segments.lines.append(number)
+                segments.blocks.append(block)
+    return segments
 
 
-def block_numbers(text: str) -> list[int]:
-    """Return the block number of each line of `text`. A block, such as a function,
-    begins at an unindented line after an empty line or at the start.
-
-    Keys before lines (six hexadecimal digits) are ignored.
-    """
-    numbers, block, empty = [], 0, True
-    for line in text.split("\n"):
-        content = KEYED.sub("", line) if line[6:7] in (" ", ":", "\t") else line
-        block += bool(empty and content[:1].strip())
-        empty = not content.strip()
-        numbers.append(block)
-    return numbers
+def segments(text: str) -> list[str]:
+    """Return the texts of the segments of one message (`placed`)."""
+    return placed(text).texts
 
 
-@lru_cache(maxsize=64)
-def _blocks(*texts: str) -> list[int]:
-    """Return the block number (`block_numbers`) of each segment of several messages
-    (`texts`), counted within its message."""
-    blocks = list[int]()
-    for text in texts:
-        block_of = block_numbers(text)
-        blocks += [block_of[line] for line in placed(text)[1]]
-    return blocks
-
-
-def prospect(
-    prompt: Prompt, reader: Settings
-) -> tuple[list[str], list[int], np.ndarray]:
-    """Return the segments of all messages of `prompt`, the line number of each in its
-    message, and the probability that a reader with these settings misses it.
+def prospect(prompt: Prompt, reader: Settings) -> tuple[Segments, np.ndarray]:
+    """Return the segments of all messages of `prompt`, and the probability of each that
+    a reader with these settings misses it.
 
     A reader that reasons step by step reads twice, which squares this probability.
     """
-    texts = [message.content for message in prompt.messages]
-    pieces, lines = placed(*texts)
-    places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
+    messages = [message.content for message in prompt.messages]
+    seen = placed(*messages)
+    places = (np.arange(len(seen.texts)) + 0.5) / max(1, len(seen.texts))
     tokens = prompt.characters / CHARACTERS_PER_TOKEN
     missed = 1 - keep_probability(reader, places, tokens)
-    twice = any("[THOUGHT]" in text for text in (*texts, prompt.prefill))
+    twice = any("[THOUGHT]" in text for text in (*messages, prompt.prefill))
     if reader.style == "reasoning" or twice:
         missed = missed**2
-    return pieces, lines, missed
+    return seen, missed
 
 
 def read(request: Request, reader: Settings) -> Reading:
@@ -220,16 +207,13 @@ def read(request: Request, reader: Settings) -> Reading:
     if prompt.sampling.temperature > 0:
         names += [request.sample, request.attempt, prompt.sampling.temperature]
     random = rng(0, "reader", *names)
-    pieces, lines, missed = prospect(prompt, reader)
-    kept = (random.random(len(pieces)) >= missed).tolist()
+    seen, missed = prospect(prompt, reader)
+    kept = (random.random(len(missed)) >= missed).tolist()
+    texts = list(compress(enumerate(seen.texts), kept))
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
-    numbered = list(compress(enumerate(pieces), kept))
-    lines = list(compress(lines, kept))
-    blocks: list[int] = []
-    if reader.thorough:
-        texts = [message.content for message in prompt.messages]
-        blocks = list(compress(_blocks(*texts), kept))
-    return Reading(numbered, question, reader, random, lines, prompt.source, blocks)
+    lines = list(compress(seen.lines, kept))
+    blocks = list(compress(seen.blocks, kept)) if reader.thorough else []
+    return Reading(texts, question, reader, random, lines, prompt.source, blocks)
 
 
 def write(
