@@ -36,8 +36,9 @@ class SimulatedReader(Engine):
         await asyncio.sleep(0)
         reading = read(request, self.settings)
         prefill = request.prompt.prefill
-        refused = reading.random.random() < self.settings.refusal
-        whole = "" if refused else answer_text(reading, prefill)
+        whole = ""
+        if reading.random.random() >= self.settings.refusal:
+            whole = answer_text(reading, prefill)
         text = whole[: request.prompt.sampling.max_tokens * CHARACTERS_PER_TOKEN]
         characters = request.prompt.characters + len(prefill)
         return Response(

@@ -156,11 +156,14 @@ def placed(*messages: str) -> Segments:
         block, empty = 0, True
         for number, line in enumerate(message.split("\n")):
             content = KEYED.sub("", line)
-            block += bool(empty and content[:1].strip())
+            if empty and content[:1].strip():
+                block += 1
             empty = not content.strip()
-            parts = [line] if line.strip() else []
+            parts = []
             if len(line) > 200:
                 parts = re.split(r"(?<=[.!?]) +", line)
+            elif line.strip():
+                parts = [line]
             for part in parts:
                 segments.texts.append(part)
                 segments.lines.append(number)
@@ -181,7 +184,8 @@ def prospect(prompt: Prompt, reader: Settings) -> tuple[Segments, np.ndarray]:
     """
     messages = [message.content for message in prompt.messages]
     seen = placed(*messages)
-    places = (np.arange(len(seen.texts)) + 0.5) / max(1, len(seen.texts))
+    count = len(seen.texts)
+    places = (np.arange(count) + 0.5) / max(1, count)
     tokens = prompt.characters / CHARACTERS_PER_TOKEN
     missed = 1 - keep_probability(reader, places, tokens)
     twice = any("[THOUGHT]" in text for text in (*messages, prompt.prefill))
@@ -212,7 +216,9 @@ def read(request: Request, reader: Settings) -> Reading:
     texts = list(compress(enumerate(seen.texts), kept))
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
     lines = list(compress(seen.lines, kept))
-    blocks = list(compress(seen.blocks, kept)) if reader.thorough else []
+    blocks = list[int]()
+    if reader.thorough:
+        blocks += compress(seen.blocks, kept)
     return Reading(texts, question, reader, random, lines, prompt.source, blocks)
 
 
