@@ -159,30 +159,6 @@ def test_programs_return_what_is_taught_perturbed_or_not() -> None:
     assert any("#" in turn.question or "Var_" in turn.question for turn in turns)
 
 
-@given(st.floats(0, 1), st.floats(0, 1), SEEDS)
-@settings(deadline=None, max_examples=40)
-def test_lines_stand_where_they_are_wanted(
-    one: float, other: float, number: int
-) -> None:
-    low, high = sorted((one, other))
-    asked = chat("line_retrieval", Size(20, 20, places=(low, high)), "train", 5, number)
-    block = (
-        asked.turns[0]
-        .question.split("```python\n", 1)[1]
-        .split("\n```", 1)[0]
-        .split("\n")
-    )
-    possible = [
-        low <= place / 19 <= high and " " in line.strip()
-        for place, line in enumerate(block)
-    ]
-    for turn in asked.turns:
-        assert (
-            not any(possible)
-            or low <= block.index(turn.answer.split("\n")[1]) / 19 <= high
-        )
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_tokens_give_the_text_back_and_what_is_learnt_is_the_answer(task: Task) -> None:
     tokenizer = Nano(WEIGHTS).tokenizer
@@ -198,16 +174,3 @@ def test_tokens_give_the_text_back_and_what_is_learnt_is_the_answer(task: Task) 
         [token for token, marked in zip(tokens, learnt, strict=True) if marked]
     )
     assert told == "".join(turn.answer for turn in one.turns)
-
-
-def test_digits_are_tokens_and_keys_are_pairs() -> None:
-    tokenizer = Nano(WEIGHTS).tokenizer
-    assert tokenizer.encode("0c7b64 return 90210").tokens == [
-        "0c",
-        "7b",
-        "64",
-        "Ġreturn",
-        "Ġ",
-        *"90210",
-    ]
-    assert {f"{value:02x}" for value in range(256)} <= tokenizer.get_vocab().keys()

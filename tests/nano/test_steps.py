@@ -46,14 +46,6 @@ def test_long_runs_show_how_they_end() -> None:
     assert worked_out(problem(LOOP, f"{[1] * MOST_STEPS}, 2")) == " (\n# return n\n0)"
 
 
-def test_what_a_program_prints_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert executed(problem("def f(x):\n    print(x)\n    return 0", "1")) == [
-        "print(x)",
-        "return 0",
-    ]
-    assert capsys.readouterr().out == ""
-
-
 def test_a_program_without_an_end_is_stopped() -> None:
     before = sys.gettrace()
     with refused(RuntimeError, "by_hand", "lines"):

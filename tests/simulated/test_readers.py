@@ -49,16 +49,6 @@ def test_a_paired_difference_is_what_the_parameters_say(tmp_path: Path) -> None:
     assert row.p_value < 0.01
 
 
-def test_the_middle_dips_for_a_reader_that_reads_the_edges(tmp_path: Path) -> None:
-    shares = []
-    for place in (0.0, 0.5, 1.0):
-        _, answers = asked(
-            tmp_path, ["sim-edges"], d=[1], lists=6, step=60, depth=place
-        )
-        shares.append(answers["value_strict"].mean())
-    assert shares[1] < min(shares[0], shares[2]) - 0.05
-
-
 @pytest.mark.slow
 def test_refusals_are_asked_again_and_counted(tmp_path: Path) -> None:
     _, with_retries = asked(
@@ -71,19 +61,6 @@ def test_refusals_are_asked_again_and_counted(tmp_path: Path) -> None:
     assert 0.01 < refused < 0.12
     assert (with_retries["outcome_strict"] == "refused").mean() < refused / 2
     assert (with_retries["attempts"] > 1).mean() == pytest.approx(refused)
-
-
-def test_the_cap_of_256_tokens_cuts_off_a_reader_that_writes_much(
-    tmp_path: Path,
-) -> None:
-    _, capped = asked(
-        tmp_path, ["sim-wordy", "sim-flat"], d=[1], step=40, max_tokens=256
-    )
-    cut = capped.groupby("model")["outcome_strict"].apply(
-        lambda reasons: (reasons == "truncated").mean()
-    )
-    assert cut["sim-wordy"] > 0.5
-    assert cut["sim-flat"] == 0
 
 
 def test_the_rules_differ_for_a_reader_that_writes_in_bold(tmp_path: Path) -> None:
