@@ -10,7 +10,8 @@ import ast
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -254,64 +255,23 @@ def final_word(text: str) -> str | None:
 
 # --- JSON objects: Fault Localizability, sections II and IV ---
 
-QUOTE = r"\\?[\"'“”]?"
-"""Pattern of a quotation mark: Python's, a word processor's, or that of an object
-inside a text."""
-BROKEN = re.compile(
-    rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]+)\s*{QUOTE}\s*[,}}]"
+LINE_NUMBER = re.compile(
+    r'[{,]\s*["“”]line\\?_number["“”]\s*:\s*+(?:["“”]\s*+)?(-?[0-9]+)\s*+["“”]?\s*\\?[,}]'
 )
-WHOLE = re.compile(r"\s*-?[0-9]+\s*")
-
-
-def _integer(digits: str) -> int:
-    """Return the number that `digits` write, cut to 20 digits. No line has so high a
-    number, and Python refuses very long ones."""
-    return int(digits.strip()[:20])
-
-
-def json_objects(text: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Yield, for each outermost JSON object in a text, the index after its end, and the
-    objects in it, in the order of their ends: itself last. Broken objects are skipped.
-    """
-    objects: list[dict[str, Any]] = []
-
-    def keep(fields: dict[str, Any]) -> dict[str, Any]:
-        objects.append(fields)
-        return fields
-
-    decoder = json.JSONDecoder(strict=False, parse_int=_integer, object_hook=keep)
-    start = text.find("{")
-    while start >= 0:
-        objects.clear()
-        try:
-            _, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = start + 1
-        else:
-            yield end, [*objects]
-        start = text.find("{", end)
+"""Pattern of a line number in a JSON object: a whole number, or a text of digits. In a
+JSON text, quotation marks have backslashes, so that the pattern fits nothing there."""
 
 
 def named_line(text: str) -> int | None:
-    """Return the line number (key `line_number`) of the last JSON object in a text that
-    has one. None if there is none.
+    """Return the last line number (key `line_number`) of a JSON object in a text; None
+    if there is none.
 
-    The number is an integer or a text of digits, at any depth of an object, which may
-    be anywhere in the text. The object may be broken (a quoted line with quotes in it,
-    a Python dictionary).
+    The object may be anywhere in the text, at any depth of another object, and broken
+    (a quoted line with quotes in it).
     """
-    if BOX.search(text):
-        text = marked(text) or text
-    number = None
-    behind = 0
-    for end, objects in json_objects(text):
-        for fields in objects:
-            written = str(fields.get("line_number"))
-            if WHOLE.fullmatch(written):
-                number = _integer(written)
-                behind = end
-    broken = BROKEN.findall(text, behind)
-    return _integer(broken[-1]) if broken else number
+    numbers = LINE_NUMBER.findall(text)
+    # No line has a number of more than 20 digits, and Python refuses very long ones.
+    return int(numbers[-1][:20]) if numbers else None
 
 
 def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
@@ -322,16 +282,23 @@ def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
     empty if there is no such object.
     """
     last: dict[str, Any] = {}
-    for _, objects in json_objects(text):
-        for fields in objects:
+    start = text.find("{")
+    while start >= 0:
+        end = start + 1
+        with suppress(ValueError, RecursionError):
+            fields, after = JSON.raw_decode(text, start)
             if fields.keys() & {*names}:
-                last = fields
+                last, end = fields, after
+        start = text.find("{", end)
     lists = {}
     for name in names:
         items = last.get(name)
         if isinstance(items, list):
             lists[name] = [item for item in items if isinstance(item, str)]
     return lists
+
+
+JSON = json.JSONDecoder(strict=False)
 
 
 # --- Programs: what models rewrite and translate for CodeCrash ---

@@ -146,7 +146,7 @@ PROSE = [
     (12, "The error is in **line 12**."),
     (12, "Line number: 12. The loop stops too early, as line 7 does not."),
     (None, "It is the `range(row, n-1, 1)` of the third loop."),
-    (12, f"```\n{CODE.replace(LINE, LINE + '  # <- wrong')}\n```"),
+    (12, f"`{LINE}  # <- wrong`"),
     (4, "I think `if board[row][i] == 1:` is responsible."),
     (7, f"`for i, j in zip(range(row, -1, -1),` is at fault, not `{LINE}`."),
     (99, "The error is in line 99."),

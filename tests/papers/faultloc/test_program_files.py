@@ -118,16 +118,16 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
     assert {row["program"] for row in rows} == {str(good), str(java), str(bad)}
     columns = ["program", "fault", "line", "code", "before", "after"]
     assert all(list(row) == columns for row in rows[:-1])
-    assert list(rows[-1]) == [*columns, "reason"]
-    assert rows[-1]["fault"] is rows[-1]["code"] is None
+    assert list(rows[-1]) == ["program", "state", "reason"]
 
     how = ["--line", 9, "--mutations", "comments,names,functions", "--strength", 2]
     status, rows = rows_of(mutate, good, java, bad, *how, "--seed", 3)
     assert status == 0
-    assert [row["mutation"] for row in rows] == ["comments", "names", "functions"] * 3
+    made = rows[:-1]
+    assert [row["mutation"] for row in made] == ["comments", "names", "functions"] * 2
     columns = ["program", "mutation", "state", "reason", "code", "line"]
-    assert all(list(row) == columns for row in rows)
-    states = [*["applied"] * 2, "refused", *["applied"] * 3, *["rejected"] * 3]
+    assert all(list(row) == columns for row in made)
+    states = [*["applied"] * 2, "refused", *["applied"] * 3, "rejected"]
     assert [row["state"] for row in rows] == states
     names(rows[2]["reason"], "Java")
     names(rows[-1]["reason"], ".py", ".java")
@@ -140,7 +140,7 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
     names(rows[0]["reason"], "No such file")
     assert len(rows) > 10
     status, [row] = rows_of(faults, none)
-    assert (status, row["fault"]) == (0, None)
+    assert (status, "fault" in row) == (0, False)
     names(row["reason"], "no place")
 
 
@@ -188,7 +188,7 @@ def test_what_people_bring_is_rejected_with_line_and_reason(
         _, *told = brought[Path(row["program"]).name]
         if told:
             names(row["reason"], *told)
-            assert row["code"] is None
+            assert "code" not in row
 
 
 def test_faults_stand_beside_a_number_that_python_does_not_write(

@@ -1,5 +1,6 @@
 """Programs read from the user's own files."""
 
+import re
 from io import StringIO
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,8 @@ DEEPEST = 300
 programs."""
 SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
 """Dict from the ending of a file's name to the language."""
+ODD = {"\ufeff": "a byte-order mark", "\r": "a carriage return"}
+"""Characters that a program must not contain, in words."""
 
 
 def read_program(path: Path) -> CorrectProgram:
@@ -36,33 +39,27 @@ def read_program(path: Path) -> CorrectProgram:
     another ending, or if a Java program is nested too deeply.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        byte = error.object[error.start]
-        raise ValueError(
-            f"line {line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8"
-        ) from None
-    spoken = SUFFIXES.get(path.suffix)
-    if spoken is None:
+    language = SUFFIXES.get(path.suffix)
+    if language is None:
         raise ValueError(
             f"neither {' nor '.join(SUFFIXES)}; give it the ending of its language"
         )
-    for odd, name in (("\ufeff", "a byte-order mark"), ("\r", "a carriage return")):
-        if odd in text:
-            line = text.count("\n", 0, text.index(odd)) + 1
-            raise ValueError(
-                f"line {line}: has {name}; save it as plain UTF-8, with line feeds"
-            )
+    if odd := re.search("[\ufeff\r\udc80-\udcff]", text):
+        line = text.count("\n", 0, odd.start()) + 1
+        name = ODD.get(odd[0], f"the byte 0x{ord(odd[0]) & 0xFF:02x}")
+        raise ValueError(
+            f"line {line}: has {name}; save it as plain UTF-8, with line feeds"
+        )
     if not text.strip():
         raise ValueError("empty")
-    if fault := parse_fault(text, spoken):
-        raise ValueError(f"does not parse as {spoken}: {fault}")
-    if spoken == "java" and _depth(parser(spoken).parse(text.encode())) > DEEPEST:
+    if fault := parse_fault(text, language):
+        raise ValueError(f"does not parse as {language}: {fault}")
+    if language == "java" and _depth(parser(language).parse(text.encode())) > DEEPEST:
         raise ValueError("nested too deeply")
-    return CorrectProgram(path.name, text, "", spoken)
+    return CorrectProgram(path.name, text, "", language)
 
 
 def _depth(tree: Tree) -> int:
@@ -87,13 +84,13 @@ def faulty_rows(file: CorrectProgram) -> list[Row]:
     lines = StringIO(file.code).readlines()
     for site in fault_sites(file.code, file.language):
         code = site.apply(file.code)
-        row: Row = {"fault": site.kind, "line": site.line, "code": code}
         inserted = "\n" in site.text
-        row["before"] = "" if inserted else lines[site.line - 1]
-        row["after"] = StringIO(code).readlines()[site.line - 1]
-        whole = row["after"].endswith("\n") or not inserted
+        before = "" if inserted else lines[site.line - 1]
+        after = StringIO(code).readlines()[site.line - 1]
+        whole = after.endswith("\n") or not inserted
         if whole and parses(code, file.language):
-            rows.append(row)
+            row: Row = {"fault": site.kind, "line": site.line, "code": code}
+            rows.append(row | {"before": before, "after": after})
     return rows
 
 
@@ -102,21 +99,24 @@ def mutated_row(
 ) -> Row:
     """Return the program `file` under the mutation `spm`, as a dict.
 
-    Keys: mutation, state (applied, unchanged, refused or rejected), reason (empty if
-    applied or unchanged), code, and line (the new number of the line `line`). If
-    refused (no neutral mutation) or rejected (no such line), code and line are those of
-    the input. `strength` is the number of applications; `seed` and the
-    program's id decide the random draws of places and texts.
+    Keys: mutation, state (applied, unchanged or refused), reason (empty unless
+    refused), code, and line (the new number of the line `line`). If refused (no neutral
+    mutation), code and line are those of the input. Raises `ValueError` if there is no
+    such line. `strength` is the number of applications; `seed` and the program's id
+    decide the random draws of places and texts.
     """
     body = file.code.rstrip("\n")
     program = FaultyProgram(body, line)
-    row: Row = {"mutation": spm, "state": "rejected", "reason": ""}
-    row |= {"code": file.code, "line": line}
     if line > program.lines:
-        return row | {"reason": f"no line {line}: the program has {program.lines}"}
-    how = (spm, strength, bank(file.language), seed)
-    mutated = drawn_mutation(program, file.language, file.id, *how)
+        raise ValueError(f"no line {line}: the program has {program.lines}")
+    content = bank(file.language)
+    mutated = drawn_mutation(
+        program, file.language, file.id, spm, strength, content, seed
+    )
+    state = "unchanged" if mutated == program else "applied"
+    reason = ""
     if isinstance(mutated, str):
-        return row | {"state": "refused", "reason": mutated}
-    row["state"] = "unchanged" if mutated.code == body else "applied"
-    return row | {"code": mutated.code + file.code[len(body) :], "line": mutated.line}
+        state, reason, mutated = "refused", mutated, program
+    row: Row = {"mutation": spm, "state": state, "reason": reason}
+    code = mutated.code + file.code[len(body) :]
+    return row | {"code": code, "line": mutated.line}

@@ -7,7 +7,6 @@ lines within two of the label, as the public artifact does.
 """
 
 import re
-from collections.abc import Iterator, Mapping
 
 from codestress.scoring.forms import named_line, without_thoughts
 from codestress.scoring.judging import missed, unanswered, unread
@@ -80,8 +79,10 @@ NUMBERED = re.compile(
 )
 TOLD_NUMBER = re.compile(r"^\s*(?:[>*-]\s+)?(?:\d+\s*[:|.)]?\s)?")
 """Pattern of a line number or list mark that an answer may put before a quoted line."""
+FENCE = re.compile(r"^[^\S\n]*```[^`\n]*$", re.M)
+"""Pattern of a line that begins or ends a block of fenced code."""
 STATEMENT = 2
-"""Largest number of program lines in a passage that still names its first line, since a
+"""Largest number of program lines in a block that still names its first line, since a
 statement may take two lines."""
 
 
@@ -89,59 +90,28 @@ def line_in_prose(text: str, code: str) -> int | None:
     """Return the number of the line of the program `code` that the free text `text`
     names; None if it names no single line.
 
-    Two rules apply in turn: a quoted line decides, then a stated line number. A quoted
-    line may differ from the program's line in white space; the program's comment lines
-    never count. A stated number may be beyond the lines of the program.
+    The first quoted line decides, else the first stated line number. A quoted line may
+    differ from the program's line in white space, and stands once in the program;
+    comment lines never count, nor do blocks that quote more than `STATEMENT` lines. A
+    stated number may be beyond the lines of the program.
     """
-    places: dict[str, list[int]] = {}
-    for number, line in enumerate(code.split("\n"), start=1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            places.setdefault(_plain(line), []).append(number)
-    for passage in _passages(text):
-        quoted = [_plain(TOLD_NUMBER.sub("", line)) for line in passage]
-        named = _singled_out(quoted, places)
-        if named is not None:
-            return named
+    lines = [_plain(line) for line in code.split("\n")]
+    for number, part in enumerate(FENCE.split(text)):
+        named = []
+        for piece in re.split(r"[`\n]", part):
+            quoted = _plain(TOLD_NUMBER.sub("", piece))
+            if quoted and quoted in lines:
+                named.append(quoted)
+        if number % 2 and len(named) > STATEMENT:
+            continue
+        for quoted in named:
+            if lines.count(quoted) == 1:
+                return lines.index(quoted) + 1
     match = NUMBERED.search(text)
     return int(match[1]) if match else None
 
 
-FENCE = re.compile(r"^[^\S\n]*```[^`\n]*$", re.M)
-"""Pattern of a line that begins or ends a block of fenced code."""
-
-
-def _passages(text: str) -> Iterator[list[str]]:
-    """Yield the lines of each passage of `text` in order: a block of fenced code, a
-    piece of inline code, or a line without code."""
-    for number, part in enumerate(FENCE.split(text)):
-        lines = part.split("\n")
-        if number % 2:
-            yield lines
-            continue
-        for line in lines:
-            for piece in line.split("`")[1::2] or [line]:
-                yield [piece]
-
-
 def _plain(line: str) -> str:
-    """Return the text `line` with single spaces for white space, and none at its ends."""
-    return " ".join(line.split())
-
-
-def _singled_out(quoted: list[str], places: Mapping[str, list[int]]) -> int | None:
-    """Return the number of the program line that the lines `quoted` single out; None if
-    they single out none.
-
-    `places` is a dict from the text of a program line to its line numbers. Only lines
-    that stand once in the program count. If at most `STATEMENT` program lines are
-    quoted, the first decides; if more are, the first with a comment after its code.
-    """
-    commented = []
-    for line in quoted:
-        if "#" in line:
-            commented.append(line.partition("#")[0].strip())
-    whole = [line for line in quoted if line in places]
-    for line in commented if len(whole) > STATEMENT else [*whole, *commented]:
-        if len(places.get(line, [])) == 1:
-            return places[line][0]
-    return None
+    """Return the text `line` with single spaces for white space, none at its ends, and
+    without a comment."""
+    return " ".join(line.partition("#")[0].split())
