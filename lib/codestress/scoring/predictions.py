@@ -9,10 +9,9 @@ This rule serves only for comparison: answers such as `3 or True` pass it.
 """
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from codestress.literals import (
@@ -35,9 +34,6 @@ from .input_answers import (
 )
 
 Rule = Literal["strict", "reference"]
-Judge = Callable[[Execution], Score]
-"""Function that scores the execution of an answer's program."""
-
 REASONS = {end: Outcome.__members__.get(end.name, Outcome.INCORRECT) for end in Ending}
 REASONS |= dict.fromkeys([Ending.CPU_TIME, Ending.WALL_TIME], Outcome.TIMEOUT)
 REASONS[Ending.DIED] = Outcome.RAISED
@@ -67,35 +63,30 @@ def score_answers(
     `reference` for CRUXEval's own harness. `executor` runs programs and may be None for
     outputs under `strict`. Raises `ValueError` if `executor` is None for other answers.
     """
-    distinct = dict.fromkeys(answers)
-    if rule == "strict" and task == "output":
-        scores = {answer: score_output(answer) for answer in distinct}
-    elif executor is None:
-        raise ValueError("answers are judged by running programs: give an executor")
-    else:
-        scores = _run(distinct, task, rule, executor)
-    return [scores[answer] for answer in answers]
-
-
-def _run(
-    answers: Iterable[Answer], task: Task, rule: Rule, executor: Executor
-) -> dict[Answer, Score]:
-    """Return the scores of answers whose programs `executor` runs, with programs of the
-    same source next to each other. Answers without a program are unparsable."""
     scores: dict[Answer, Score] = {}
-    jobs: dict[Answer, tuple[Program, Judge]] = {}
-    for answer in answers:
+    jobs: dict[Answer, tuple[Program, bool]] = {}
+    for answer in dict.fromkeys(answers):
         try:
-            strict = rule == "strict"
-            jobs[answer] = _called(answer) if strict else _pasted(answer, task)
+            if rule == "reference":
+                jobs[answer] = _pasted(answer, task), False
+            elif task == "input":
+                jobs[answer] = _called(answer)
+            else:
+                scores[answer] = score_output(answer)
         except NotArguments as error:
             scores[answer] = Score(Outcome.UNPARSABLE, 0.0, str(error))
+    if jobs and executor is None:
+        raise ValueError("answers are judged by running programs: give an executor")
+    # Programs of the same source stand next to each other.
     order = sorted(jobs, key=lambda answer: jobs[answer][0].source)
-    executions = executor.run(jobs[answer][0] for answer in order)
+    executions = executor.run(jobs[answer][0] for answer in order) if executor else ()
     for answer, execution in zip(order, executions, strict=True):
-        _, judge = jobs[answer]
-        scores[answer] = judge(execution)
-    return scores
+        if rule == "reference":
+            scores[answer] = score_asserted(execution, answer.text.strip())
+        else:
+            _, unresolved = jobs[answer]
+            scores[answer] = score_execution(execution, answer.problem, unresolved)
+    return [scores[answer] for answer in answers]
 
 
 def score_output(answer: Answer) -> Score:
@@ -146,24 +137,23 @@ def _value(answer: Answer) -> str:
     return text
 
 
-def _called(answer: Answer) -> tuple[Program, Judge]:
+def _called(answer: Answer) -> tuple[Program, bool]:
     """Return the program that calls the problem's function with the arguments in an
-    answer, and the function that scores its execution (`score_execution`).
+    answer, and whether they contain arithmetic.
 
     Raises `NotArguments` for an answer that is neither data nor an expression without
     side effects.
     """
     problem = answer.problem
     call = parse_arguments(answer.text, problem)
-    judge = partial(score_execution, problem=problem)
     if isinstance(call, str):
         # An expression is evaluated, so the program counts as untrusted.
-        return Program(problem.code, call=call), judge
+        return Program(problem.code, call=call), False
     positional, keywords, unresolved = call
     program = Program(
         problem.code, problem.function, positional, keywords, source=problem.source
     )
-    return program, partial(judge, unresolved=unresolved)
+    return program, unresolved
 
 
 def score_execution(
@@ -190,25 +180,23 @@ def score_interpreted(problem: Problem, text: str) -> Score:
     Correct for the problem's output, incorrect for another value, else the outcome in
     `REASONS`. Unparsable for a text that this engine does not write.
     """
-    for outcome in Ending:
-        if f"{text} ".startswith(f"{outcome} "):
-            break
-    else:
+    endings = [ending for ending in Ending if f"{text} ".startswith(f"{ending} ")]
+    if not endings:
         return Score(Outcome.UNPARSABLE, 0.0, "not from the interpreter's engine")
-    detail = text[len(outcome) + 1 :]
-    if outcome is Ending.RETURNED:
+    [ending] = endings
+    detail = text[len(ending) + 1 :]
+    if ending is Ending.RETURNED:
         # A value without a literal differs from the expected one.
         with suppress(NotLiteral):
             expected = parse_literal(problem.output).value
             correct = same_value(parse_literal(detail).value, expected)
             return compared(correct, detail)
-    return Score(REASONS[outcome], 0.0, detail)
+    return Score(REASONS[ending], 0.0, detail)
 
 
-def _pasted(answer: Answer, task: Task) -> tuple[Program, Judge]:
-    """Return the program with which CRUXEval's own harness judges an answer (an
-    assertion that the answer's text equals the problem's output), and the function that
-    scores its execution (`score_asserted`).
+def _pasted(answer: Answer, task: Task) -> Program:
+    """Return the program with which CRUXEval's own harness judges an answer: an
+    assertion that the answer's text equals the problem's output.
 
     Raises `NotArguments` for an input without the function's name and a parenthesis,
     and for an output that contains the call.
@@ -218,8 +206,7 @@ def _pasted(answer: Answer, task: Task) -> tuple[Program, Judge]:
         raise NotArguments(f"no call of {problem.function}")
     if task == "output" and problem.call in answer.text:
         raise NotArguments("the call itself")
-    code = f"{problem.code}\nassert {problem.output} == {answer.text}"
-    return Program(code), partial(score_asserted, answer=answer.text.strip())
+    return Program(f"{problem.code}\nassert {problem.output} == {answer.text}")
 
 
 def score_asserted(execution: Execution, answer: str) -> Score:
