@@ -13,7 +13,7 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -265,12 +265,9 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
         # A `solution` beside a model's answer is the expected one.
         del layouts["evalplus"]
     for name, layout in layouts.items():
-        id_field = _preferred(layout["ids"], rows)
-        # Rows of two kinds may lie in one file: an id of one, an answer of another is no layout.
-        known = [row for row in rows if id_text(field_at(row, id_field))]
-        answer_field = _preferred(layout["answers"], known)
-        if id_field and answer_field:
-            return name, id_field, answer_field
+        for id_field, answer_field in product(layout["ids"], layout["answers"]):
+            if any(_has(row, id_field, answer_field) for row in rows):
+                return name, id_field, answer_field
     id_names, wanted = map(", ".join, LAYOUTS.get(form, TABLE).values())
     found = ", ".join([*names][:99]) or "no fields"
     raise NothingMatchedError(
@@ -279,16 +276,14 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
     )
 
 
-def _preferred(paths: Sequence[str], rows: Sequence[Row]) -> str:
-    """Return the first of `paths` that leads to a field of any of `rows`; empty if
-    there is none.
+def _has(row: Row, id_field: str, answer_field: str) -> bool:
+    """Return whether a row has an id and an answer in these fields.
 
-    A top-level field other than `output` counts even without a value. A model's answer
+    A top-level field other than `output` counts even without a value: a model's answer
     may be missing, and the expected answer, in a field further back, must not take its
     place.
     """
-    for path in paths:
-        named = path != "output" and any(path in row for row in rows)
-        if named or any(field_at(row, path) is not None for row in rows):
-            return path
-    return ""
+    named = answer_field in row and answer_field != "output"
+    if not named and field_at(row, answer_field) is None:
+        return False
+    return bool(id_text(field_at(row, id_field)))
