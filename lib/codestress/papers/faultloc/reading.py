@@ -43,9 +43,8 @@ def localize_fault(reading: Reading, _prefill: str) -> str | None:
     lines = _program(reading)
     if not lines:
         return json.dumps({"line_number": 1, "line": ""})
-    number, text = _suspect(reading, lines)
-    answer = json.dumps({"line_number": number, "line": text.strip()})
-    return _thoughtful(reading, text, answer)
+    number, line, thought = _suspect(reading, lines)
+    return thought + json.dumps({"line_number": number, "line": line})
 
 
 def point_at_fault(reading: Reading, _prefill: str) -> str | None:
@@ -60,35 +59,21 @@ def point_at_fault(reading: Reading, _prefill: str) -> str | None:
     asked = [line for line, text in kept if ASKED in text]
     if not asked:
         return None
-    lines = []
-    for line, text in kept:
-        if line > asked[0]:
-            lines.append((line - asked[0] - 1, text))
+    start = asked[0] + 1
+    lines = [(line - start, text) for line, text in kept if line >= start]
     if not lines:
         return "I cannot see a program."
-    number, text = _suspect(reading, lines)
-    return _thoughtful(
-        reading, text, f"The error is in line {number}:\n\n`{text.strip()}`"
-    )
+    number, line, thought = _suspect(reading, lines)
+    return f"{thought}The error is in line {number}:\n\n`{line}`"
 
 
 ASKED = "Can you identify the specific line of code responsible for the error?"
 """Sentence by which a reader recognises the printed prompt of section II."""
 
 
-def _thoughtful(reading: Reading, text: str, answer: str) -> str:
-    """Return `answer`, for a reader of the style `reasoning` with a thought before it:
-    the program line `text` looks wrong."""
-    if reading.reader.style == "reasoning":
-        return (
-            f"<think>\nThe line `{text.strip()}` looks wrong to me.\n</think>\n{answer}"
-        )
-    return answer
-
-
-def _suspect(reading: Reading, lines: list[Line]) -> Line:
-    """Draw one of `lines` in proportion to suspicion, and return its pair of number and
-    text.
+def _suspect(reading: Reading, lines: list[Line]) -> tuple[int, str, str]:
+    """Draw one of `lines` in proportion to suspicion, and return its number, its text
+    and, for a reader of the style `reasoning`, the thought that it looks wrong.
 
     The suspicion is that of `seen_as`; below a comment that speaks of a fault, it is
     higher if the reader believes comments.
@@ -103,7 +88,12 @@ def _suspect(reading: Reading, lines: list[Line]) -> Line:
         alarmed = alarming
     sums = np.cumsum(weights)
     chosen = np.searchsorted(sums, reading.random.random() * sums[-1], side="right")
-    return lines[min(int(chosen), len(lines) - 1)]
+    number, text = lines[min(int(chosen), len(lines) - 1)]
+    line = text.strip()
+    thought = ""
+    if reading.reader.style == "reasoning":
+        thought = f"<think>\nThe line `{line}` looks wrong to me.\n</think>\n"
+    return number, line, thought
 
 
 @lru_cache(maxsize=50_000)
@@ -128,19 +118,17 @@ def _program(reading: Reading) -> list[Line]:
     kept line. The list is empty if no program line was kept.
     """
     kept = _kept(reading)
-    if not kept:
-        return []
     fences = [line for line, text in kept if text.startswith("```")]
-    start = fences[0] if fences else kept[0][0] + 2
     lines = []
     for line, text in kept:
-        shown = line > start and text not in reading.question
-        if not shown or text.startswith("```"):
+        start = fences[0] if fences else kept[0][0] + 2
+        if line <= start or text in reading.question or text.startswith("```"):
             continue
-        number = str(line - start)
+        number = line - start
         if written := re.match(r"(\d+): (.*)$", text):
-            number, text = written.groups()
-        lines.append((int(number), text))
+            number = int(written[1])
+            text = written[2]
+        lines.append((number, text))
     return lines
 
 
