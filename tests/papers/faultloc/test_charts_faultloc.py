@@ -6,7 +6,7 @@ from codestress.papers.faultloc.charts import strength_curves
 from codestress.papers.faultloc.results.paper import SIZES, published_sizes
 from codestress.papers.faultloc.results.program_tables import (
     applied_cells,
-    size_panels,
+    size_dots,
 )
 from codestress.report.curves import MEAN
 from codestress.report.style import PUBLISHED
@@ -41,10 +41,10 @@ def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() 
 
 def test_published_programs_are_named_by_their_language() -> None:
     kept = pd.DataFrame({"source": "java", "lines": SIZES, "programs": range(6)})
-    panels = size_panels(kept, published_sizes())
-    told(set(panels["Python"]["condition"]), "published Python (637)")
-    told(set(panels["Java"]["condition"]), "java (15)", "published Java (670)")
-    assert panels["Java"]["n"].dropna().tolist() == [*range(6)]
+    dots = size_dots(kept, published_sizes()).set_index("panel")
+    told(set(dots.loc["Python"]["condition"]), "published Python (637)")
+    told(set(dots.loc["Java"]["condition"]), "java (15)", "published Java (670)")
+    assert dots.loc["Java"]["n"].dropna().tolist() == [*range(6)]
 
 
 def test_the_share_of_tasks_that_can_be_mutated() -> None:
@@ -57,7 +57,7 @@ def test_the_share_of_tasks_that_can_be_mutated() -> None:
         ],
         columns=columns,
     )
-    [cells] = applied_cells(refused).values()
+    cells = applied_cells(refused)
     [row] = set(cells["row"])
     told(row, "functions")
     assert cells["accuracy"].tolist() == [0.3, 1]

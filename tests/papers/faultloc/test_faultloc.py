@@ -589,43 +589,41 @@ def dots(rows: list[str], models: list[str], **columns: object) -> pd.DataFrame:
         (row, model, number / 20) for row in rows for number, model in enumerate(models)
     ]
     table = pd.DataFrame(cells, columns=["label", "condition", "accuracy"])
-    return table.assign(low=0.0, high=1.0, **columns)
+    return table.assign(low=0.0, high=1.0, **{"panel": "Python"} | columns)
 
 
 def test_published_figure_6_stands_in_the_rows_and_figure_7_s_counts_do_not() -> None:
-    own = {"Python": dots(["names", "dead_code"], ["phi-4"])}
-    panel = paper.beside_published(own, "spms")["Python"]
+    own = dots(["names", "dead_code"], ["phi-4"])
+    panel = paper.beside_published(own, "spms")
     theirs = panel[panel["condition"].str.startswith("published")]
     means = theirs.set_index("label")["accuracy"]
     bars = pd.DataFrame(read_published("faultloc")["fig06"]["values"])
     assert len(means) == 5
     assert means["dead_code"] == pytest.approx(bars.loc["dead_code"].mean() / 100)
-    [ax] = share_dots({"Python": panel}, xlabel="%").axes
+    [ax] = share_dots(panel, xlabel="%").axes
     for label, part in zip(ax.get_yticklabels(), ("names", "dead code"), strict=False):
         names(label.get_text(), part)
     strokes = ax.collections[0]
     assert len(strokes.get_segments()) == 5
     assert to_hex(strokes.get_color()[0]).upper() == PUBLISHED
-    panels = {"Java": dots(["phi-4"], ["phi-4"])}
-    by_model = paper.beside_published(panels, "models")["Java"]
+    by_model = paper.beside_published(dots(["phi-4"], ["phi-4"]), "models")
     assert by_model["label"].nunique() == 10, "the paper's phi-4 stands in our own row"
     assert len(by_model) == 11
 
 
 def test_what_figures_10_and_11_count_is_not_said_and_stands_apart() -> None:
-    own = {"Python": dots(["reasoning"], ["reasoning"])}
-    panels = paper.beside_published(own, "categories")
-    assert list(panels) == ["Python", paper.UNSAID]
-    assert len(panels["Python"]) == 1
+    own = dots(["reasoning"], ["reasoning"])
+    both = paper.beside_published(own, "categories")
+    panels = both.groupby("panel")["label"].agg(set)
     kinds = {"reasoning", "multimodal", "generic", "coder"}
-    assert set(panels[paper.UNSAID]["label"]) == kinds
+    assert panels.to_dict() == {"Python": {"reasoning"}, paper.UNSAID: kinds}
 
 
 @pytest.mark.slow
 def test_figures_of_seventeen_models_fit_a_page_and_tell_them_apart() -> None:
     models = [f"model {number}" for number in range(17)]
     rows = dots([f"row {number}" for number in range(8)], models, n=range(17 * 8))
-    figure = share_dots({"Python": rows, "Java": rows}, xlabel="%")
+    figure = share_dots(pd.concat([rows, rows.assign(panel="Java")]), xlabel="%")
     assert figure.get_figheight() <= 8.5
     python, _ = figure.axes
     drawn = [line for line in python.lines if line.get_marker() in OTHER_MARKERS]
@@ -635,7 +633,7 @@ def test_figures_of_seventeen_models_fit_a_page_and_tell_them_apart() -> None:
 
 def test_marks_of_a_figure_stand_on_its_dots() -> None:
     cells = [{"model": "phi-4", "spm": spm} for spm in SINGLE]
-    [ax] = share_dots({"": dots([*SINGLE], ["phi-4"], cell=cells)}, xlabel="%").axes
+    [ax] = share_dots(dots([*SINGLE], ["phi-4"], cell=cells), xlabel="%").axes
     marks = [artist for artist in ax.get_children() if isinstance(artist, Mark)]
     assert [mark.cell for mark in marks] == cells
     points = ax.collections[-1].get_offsets()

@@ -33,36 +33,34 @@ from codestress.report.style import (
 )
 from codestress.types import LANGUAGE_NAMES
 
-from .results.localization import Panels, spoken
+from .results.localization import spoken
 
 
-def share_dots(frames: Panels, *, xlabel: str) -> Figure:
+def share_dots(dots: pd.DataFrame, *, xlabel: str) -> Figure:
     """Return a figure of shares as dots with intervals, in panels side by side with the
     same rows.
 
-    `frames` is a dict from a panel's title to its table. A table has the columns label
-    (a row), condition (a model: colour and marker), accuracy, low, high (0 to 1). It
-    may have n (the number of answers of a dot; to the right of a row, from fewest to
-    most) and cell. Conditions that begin with `published` are grey strokes across the
-    row.
+    `dots` has the columns panel (title of the panel), label (a row), condition (a
+    model: colour and marker), accuracy, low, high (0 to 1). It may have n (the number
+    of answers of a dot; to the right of a row, from fewest to most) and cell.
+    Conditions that begin with `published` are grey strokes across the row.
     """
-    every = pd.concat(frames, names=["panel"])
-    every["model"] = every["condition"]
-    theirs = every["condition"].str.startswith("published")
-    own = every[~theirs]
-    labels = list(every["label"].unique())
-    rows = max(1, own["label"].nunique() * len(frames))
+    theirs = dots["condition"].str.startswith("published")
+    own = dots[~theirs]
+    own = own.assign(model=own["condition"])
+    labels = list(dots["label"].unique())
+    titles = list(dots["panel"].unique())
+    rows = max(1, own["label"].nunique() * len(titles))
     of_a_row = max(0.22, 0.1 + 0.085 * (len(own) // rows))
     height = min(8.2, 1.1 + len(labels) * of_a_row)
-    figure, axes = panels(list(frames), len(frames), height, sharex=True, sharey=True)
+    figure, axes = panels(titles, len(titles), height, sharex=True, sharey=True)
     style: Any = {"value": "accuracy", "scale": 100, "series": "model"}
-    for ax, title in zip(axes, frames, strict=True):
-        inside = every.index.get_level_values("panel") == title
-        _draw_published(ax, every[inside & theirs], labels)
-        forest(ax, every[inside & ~theirs], labels, (-3, 103), **style)
+    for ax, title in zip(axes, titles, strict=True):
+        _draw_published(ax, dots[theirs & (dots["panel"] == title)], labels)
+        forest(ax, own[own["panel"] == title], labels, (-3, 103), **style)
         name_rows(ax, [spoken(label) for label in labels])
         ax.set_xticks(range(0, 101, 25))
-        _name_numbers(ax, every[inside], labels)
+        _name_numbers(ax, dots[dots["panel"] == title], labels)
     figure.supxlabel(xlabel, fontsize=8)
     legend_above(figure, *axes)
     return figure
@@ -93,7 +91,9 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     say(ax, "n", (1.02, 1.01), xycoords="axes fraction", va="bottom", style="italic")
 
 
-def heat_map(frames: Panels, *, xlabel: str, width: float = 7.0) -> Figure:
+def heat_map(
+    frames: Mapping[str, pd.DataFrame], *, xlabel: str, width: float = 7.0
+) -> Figure:
     """Return a figure of heat maps, side by side with the same rows.
 
     `frames` is a dict from a panel's title to its table; `xlabel` names the axis below.

@@ -21,8 +21,6 @@ ORACLE = "perfect localizer"
 READINGS = {"strict": "the line itself", "reference": "within two lines"}
 """Dict from a scoring rule to its reading of the word "compared", with which the paper
 says how answers are scored (section IV-B of Fault Localizability)."""
-Panels = dict[str, pd.DataFrame]
-"""Dict from a panel's title to its table."""
 TASK = ["source", "problem"]
 """Columns that identify a task; ids of two sources may be alike."""
 WORDS = {
@@ -175,33 +173,25 @@ def heat_cells(answers: pd.DataFrame, rule: str, confidence: float) -> pd.DataFr
     return in_quarters(pd.concat([oracle, together, single]))
 
 
-def share_panels(table: pd.DataFrame, label: str) -> Panels:
+def share_panels(table: pd.DataFrame, label: str) -> pd.DataFrame:
     """Return dots for `share_dots` from `table`, made by `localized` or `robustness`,
-    in a dict from a language's name to its table.
+    with a panel for each language.
 
-    Columns: label (values of the column `label`), condition (the model), n (answers),
-    cell, accuracy, low, high. If `table` has the column change, a control has a row of
-    its own, named LABEL, CONTROL. If `localized` made `table`, shares are of the tasks
-    that any model finds.
+    Columns: panel, label (values of the column `label`), condition (the model), n
+    (answers), cell, accuracy, low, high. If `table` has the column change, a control
+    has a row of its own, named LABEL, CONTROL. If `localized` made `table`, shares are
+    of the tasks that any model finds.
     """
     columns = ["kept", "cell", "accuracy_kept", "kept_low", "kept_high"]
     if "kept" not in table:
         columns = ["asked_again", "cell", "accuracy", "low", "high"]
-    dots = table[[label, "model", *columns]].astype({label: str})
-    names = ["label", "condition", "n", "cell", "accuracy", "low", "high"]
-    dots = dots.set_axis(names, axis=1)
+    dots = table[["language", label, "model", *columns]].astype({label: str})
+    names = ["panel", "label", "condition", "n", "cell", "accuracy", "low", "high"]
+    dots = dots.set_axis(names, axis=1).replace({"panel": LANGUAGE_NAMES})
     if "change" in table:
         control = ", " + table["change"].map(spoken)
         dots["label"] += control.where(table["change"] != "mutated", "")
-    return by_panel(dots, table["language"].map(LANGUAGE_NAMES))
-
-
-def by_panel(dots: pd.DataFrame, titles: pd.Series | str) -> Panels:
-    """Return a dict from the title of a panel to its rows of `dots`.
-
-    `titles` is the name of a column of `dots`, or a column of titles.
-    """
-    return {str(title): part for title, part in dots.groupby(titles, sort=False)}
+    return dots.sort_values("panel", ascending=False, kind="stable")
 
 
 FEWEST = 10

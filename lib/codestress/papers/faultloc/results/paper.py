@@ -16,7 +16,7 @@ from codestress.report.published import (
 from codestress.types import LANGUAGE_NAMES
 
 from ..programs import packed_rows
-from .localization import ALL_FAULTS, ALL_MUTATIONS, Panels, in_quarters
+from .localization import ALL_FAULTS, ALL_MUTATIONS, in_quarters
 
 
 def published_heat() -> pd.DataFrame:
@@ -123,9 +123,9 @@ UNSAID = "published, before or\nafter mutations unsaid"
 """Title of the panel of the paper's Figures 10 and 11."""
 
 
-def beside_published(panels: Panels, show: str) -> Panels:
-    """Return `panels` (tables for `share_dots`, by language) with the paper's own
-    shares.
+def beside_published(dots: pd.DataFrame, show: str) -> pd.DataFrame:
+    """Return `dots` (for `share_dots`, with a panel for each language) and the paper's
+    own shares.
 
     `show` is what the figure compares. With `faults`, the means over models of Table
     II's cells of the language are added. With `spms` or `models`, the means of Figure
@@ -136,35 +136,33 @@ def beside_published(panels: Panels, show: str) -> Panels:
     figure = {"categories": "fig10", "versions": "fig11"}.get(show)
     if figure:
         cells = published_cells(f"faultloc/{figure}", "label")
-        return {**panels, UNSAID: _strokes(cells, "published")}
+        return pd.concat([dots, _strokes(cells, "published", UNSAID)])
     names = ("model", "label") if show == "spms" else ("label", "spm")
     cells = published_cells("faultloc/fig06", *names)
     condition = "published (Figure 6)"
     table = published_localization()
-    parts = {}
-    for name, panel in panels.items():
+    parts = [dots]
+    for panel in dots["panel"].unique():
         if show == "faults":
-            own = table.query("name == @name")
+            own = table.query("name == @panel")
             cells = own.assign(label=own["fault"])
             condition = "published (Table II)"
-        theirs = _strokes(cells, condition)
-        parts[name] = pd.concat([panel, theirs], ignore_index=True)
-    return parts
+        parts.append(_strokes(cells, condition, panel))
+    return pd.concat(parts, ignore_index=True)
 
 
-def _strokes(cells: pd.DataFrame, condition: str) -> pd.DataFrame:
+def _strokes(cells: pd.DataFrame, condition: str, panel: str) -> pd.DataFrame:
     """Return the mean of the column value (%) of `cells` for each label, as rows for
-    `share_dots` under the name `condition`.
+    `share_dots` in the panel `panel`, under the name `condition`.
 
-    Columns: label (models as the registry names them), condition, accuracy (0 to 1),
+    Columns: panel, label (models as the registry names them), condition, accuracy (0 to 1),
     low, high (nan).
     """
     labels = registry_names(cells["label"])
     means = cells["value"].groupby(labels, sort=False).mean()
     strokes = means.reset_index(name="accuracy")
     strokes["accuracy"] /= 100
-    strokes.insert(1, "condition", condition)
-    return strokes.assign(low=np.nan, high=np.nan)
+    return strokes.assign(panel=panel, condition=condition, low=np.nan, high=np.nan)
 
 
 def registry_names(labels: pd.Series) -> pd.Series:

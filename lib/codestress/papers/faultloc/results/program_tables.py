@@ -15,7 +15,7 @@ from codestress.types import LANGUAGE_NAMES
 from ..programs import judged_programs, takes_all
 from ..studies import Mutations, conditions, mutated
 from ..tasks import Programs, Task, Tasks, mutations_of, tasks_of
-from .localization import Panels, by_panel, spoken
+from .localization import spoken
 from .paper import BINS, SIZES
 
 JAVA = ("java", "codesearchnet")
@@ -74,9 +74,9 @@ def seed_counts(seeds: pd.DataFrame) -> pd.DataFrame:
     return sources.agg(published="size", passed="sum")
 
 
-def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> Panels:
-    """Return a dict from language to dots for `share_dots`: the share of programs in
-    each range of lengths.
+def size_dots(kept: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Return dots for `share_dots`, with a panel for each language: the share of
+    programs in each range of lengths.
 
     `kept` is the first table of `seed_tables`, and `published` the paper's own
     (`published_sizes`). Columns: label (range of lengths in lines), condition (the
@@ -86,11 +86,10 @@ def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> Panels:
     language = np.where(kept["source"].isin(JAVA), "Java", "Python")
     own = kept.assign(language=language, n=kept["programs"])
     both = pd.concat([own, published], ignore_index=True)
-    both = both.rename(columns={"lines": "label"})
-    both["of"] = both.groupby(["language", "source"])["programs"].transform("sum")
+    both = both.rename(columns={"lines": "label", "language": "panel"})
+    both["of"] = both.groupby(["panel", "source"])["programs"].transform("sum")
     both["condition"] = both["source"] + both["of"].map(" ({:,})".format)
-    dots = with_accuracy(both, "programs", "of")
-    return by_panel(dots, "language")
+    return with_accuracy(both, "programs", "of")
 
 
 def task_statistics(given: Programs) -> pd.DataFrame:
@@ -170,9 +169,8 @@ def refusals(tasks: Tasks, given: Mutations) -> pd.DataFrame:
     return groups.size().reset_index(name="tasks")
 
 
-def applied_cells(refused: pd.DataFrame) -> Panels:
-    """Return the cells of a heat map from `refused`, the table of `refusals`, in a dict
-    under an empty title.
+def applied_cells(refused: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of a heat map from `refused`, the table of `refusals`.
 
     Columns: row (mutation, in words), column (language and strength), accuracy (share
     of tasks to which a neutral mutation can be made, 0 to 1), tasks.
@@ -185,7 +183,7 @@ def applied_cells(refused: pd.DataFrame) -> Panels:
     cells["column"] = language + cells["strength"].map(",\nstrength {}".format)
     cells["accuracy"] = cells["made"] / cells["tasks"]
     order = ["language", "strength", "accuracy"]
-    return {"": cells.sort_values(order, ascending=[False, True, False])}
+    return cells.sort_values(order, ascending=[False, True, False])
 
 
 def example(task: Task, given: Mutations) -> str:

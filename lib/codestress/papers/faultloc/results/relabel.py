@@ -23,7 +23,7 @@ from codestress.validation import check
 
 from ..scoring import TOLERANCES
 from ..studies import Localization, Relabel
-from .localization import ORACLE, QUARTERS, Panels, by_panel, shares, with_seed
+from .localization import ORACLE, QUARTERS, shares, with_seed
 
 READINGS = {
     "strict": ("label", "quarter"),
@@ -144,15 +144,14 @@ def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     return pd.concat(tables)[[*columns, "accuracy", "low", "high"]]
 
 
-def quarter_panels(table: pd.DataFrame) -> Panels:
-    """Return a dict from reading to dots for `share_dots`, from `table`, made by
-    `by_quarter`.
+def quarter_dots(table: pd.DataFrame) -> pd.DataFrame:
+    """Return dots for `share_dots` from `table`, made by `by_quarter`, with a panel for
+    each reading.
 
     Added columns: label (the quarter in words), condition (the model) and n (tasks).
     """
-    quarters = table["quarter"].map(QUARTERS)
-    dots = table.assign(label=quarters, condition=table["model"], n=table["tasks"])
-    return by_panel(dots, "reading")
+    dots = table.rename(columns={"reading": "panel", "model": "condition"})
+    return dots.assign(label=dots["quarter"].map(QUARTERS), n=dots["tasks"])
 
 
 def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
