@@ -2,8 +2,8 @@
 `scoring.answer_layouts` reads such answers from files."""
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -47,8 +47,10 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Dict from each outcome's name (`Outcome.code`) to its number of answers,
         zeros included. The numbers add up to the number of scores."""
-        counts = Counter(score.outcome for score in chain(*self.scores.values()))
-        return {outcome.code: counts[outcome] for outcome in Outcome}
+        counts = dict.fromkeys([outcome.code for outcome in Outcome], 0)
+        for score in chain(*self.scores.values()):
+            counts[score.outcome.code] += 1
+        return counts
 
     def pass_at(self, k: int) -> float | None:
         """Return pass@k, the chance that at least one of `k` answers to a problem is
@@ -136,9 +138,9 @@ def score_file(
         scores[name].append(next(results) if isinstance(entry, Answer) else entry)
     for name, fault in problems.faults.items():
         scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * expected
-    faults = [*problems.faults.values(), *file.warnings]
-    faults += _warnings(problems, answered, expected)
-    return Report(file, scores, faults)
+    warnings = [*problems.faults.values(), *file.warnings]
+    warnings += _warnings(answered, scores, expected)
+    return Report(file, scores, warnings)
 
 
 def _entry(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
@@ -152,23 +154,20 @@ def _entry(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
     return Answer(problem, alone(answer) if rule == "strict" else answer)
 
 
-def _warnings(problems: ProblemFile, answers: Answers, expected: int) -> Iterator[str]:
-    """Yield a warning for each kind of fault of the answers: ids that are unknown, have
-    no answers, or have fewer than `expected`."""
-    known = [problem.id for problem in problems.problems]
-    every = dict.fromkeys([*known, *problems.faults])
-    named = {
-        "no answers to": [name for name in every if name not in answers],
-        "answers to unknown problems, not scored": [
-            name for name in answers if name not in every
-        ],
-        f"fewer than {expected} answers, scored by those": [
-            name for name in known if 0 < len(answers.get(name, ())) < expected
-        ],
-    }
-    for fault, names in named.items():
-        if names:
-            yield warning(fault, names)
+def _warnings(
+    answered: Answers, scores: Mapping[str, Sequence[Score]], expected: int
+) -> list[str]:
+    """Return a warning for each kind of fault of the answers: ids that have no answers,
+    are unknown, or have fewer than `expected`."""
+    faults: dict[str, list[str]] = defaultdict(list)
+    for name in {**scores, **answered}:
+        if name not in answered:
+            faults["no answers to"].append(name)
+        elif name not in scores:
+            faults["answers to unknown problems, not scored"].append(name)
+        elif len(scores[name]) < expected:
+            faults[f"fewer than {expected} answers, scored by those"].append(name)
+    return list(map(warning, faults, faults.values()))
 
 
 def check_matched(path: Path, report: Report) -> None:

@@ -79,9 +79,8 @@ def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
         parts[f"{name} alone"] = part
     rows = []
     for reading, part in parts.items():
-        wide = accuracy(part, ["label", "fault"]).unstack()
-        best = wide.idxmax(axis=1) == "MisplacedReturn"
-        rows.append((reading, best.sum()))
+        best = accuracy(part, ["label", "fault"]).unstack().idxmax(axis=1)
+        rows.append((reading, (best == "MisplacedReturn").sum()))
     return pd.DataFrame(rows, columns=["reading", "models"])
 
 
@@ -110,13 +109,14 @@ def lines_of_a_program() -> pd.DataFrame:
     authors published.
     """
     values = published_statistics()
-    total = values["total_loc"]
-    seeds = pd.DataFrame(read_published("faultloc")["tab04"]["seed_lines"])
-    count, lines = seeds.sum(axis=1)
-    rows = [("all lines by its tasks", total / values["total_fl_tasks"])]
-    rows.append(("all lines by its prompts", total / values["total_prompts"]))
-    rows.append(("lines of the public seed programs", lines / count))
-    return pd.DataFrame(rows, columns=["reading", "lines"])
+    seeds = read_published("faultloc")["tab04"]["seed_lines"]
+    count, lines = pd.DataFrame(seeds).sum(axis=1)
+    readings = {
+        "all lines by its tasks": values["total_loc"] / values["total_fl_tasks"],
+        "all lines by its prompts": values["total_loc"] / values["total_prompts"],
+        "lines of the public seed programs": lines / count,
+    }
+    return pd.DataFrame(readings.items(), columns=["reading", "lines"])
 
 
 UNSAID = "published, before or\nafter mutations unsaid"

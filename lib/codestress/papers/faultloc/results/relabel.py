@@ -36,8 +36,10 @@ the factor with the quarter of that line."""
 CHANGED = {"strict": "changed", "reference": "changed_reference"}
 """Dict from the rule for the label to the rule for the changed line with the same
 tolerance."""
-FORM = '{"id": "29/MisplacedReturn/1", "line": 2, "model": "my model"}'
-"""Sample row of a file of answers, for messages about rows of another form."""
+FORM = (
+    '{"id": "29/MisplacedReturn/1", "line": 2, "model": "my model"} (line may be null)'
+)
+"""Sample row of a file of answers, for messages about faulty rows."""
 
 
 Row = dict[str, Any]
@@ -100,26 +102,27 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
     """
     known = {trial.problem: trial for trial in given.every_trial()}
     lines: dict[tuple[str, str], int | None] = {}
-    for number, line in numbered_lines(path):
-        where = f"{shown(path)}, line {number}"
+    for number, text in numbered_lines(path):
         try:
-            row = check(Answer, parse_row(line), "row")
+            row = check(Answer, parse_row(text), "row")
+            place = (row.model or path.name, row.id)
+            if row.id not in known:
+                raise ValueError(
+                    f"no task has the id {row.id!r}; they look like {min(known)!r}, and `problem` in "
+                    "answers.parquet of the artefact, built without a file of answers, has them all"
+                )
+            # The perfect localizer has answered every task.
+            if place in lines or row.model == ORACLE:
+                raise ValueError(
+                    f"a second answer of {place[0]} to {row.id}; give one of each model"
+                )
         except (ValueError, ParameterError) as error:
-            fault = f"{error}; give rows of this form (line may be null): {FORM}"
-            raise DataError(f"{where}: {fault}") from None
-        place = (row.model or path.name, row.id)
-        if row.id not in known:
             raise DataError(
-                f"{where}: no task has the id {row.id!r}; they look like {min(known)!r}, and `problem` in "
-                "answers.parquet of the artefact, built without a file of answers, has them all"
-            )
-        if place in lines or row.model == ORACLE:  # which has answered all
-            fault = f"a second answer of {place[0]} to {row.id}; give one of each model"
-            raise DataError(f"{where}: {fault}")
+                f"{shown(path)}, line {number}: {error}; a row looks like {FORM}"
+            ) from None
         lines[place] = None if row.line is None else int(row.line)
     if not lines:
-        fault = "has no answers; give rows of this form"
-        raise DataError(f"{shown(path)}: {fault}: {FORM}")
+        raise DataError(f"{shown(path)}: has no answers; give rows like {FORM}")
     named = [(model, known[task], line) for (model, task), line in lines.items()]
     return judged(given, named)
 
