@@ -66,13 +66,17 @@ def warning(fault: str, names: Sequence[str]) -> str:
 def answer_texts(value: Any) -> list[str | None]:
     """Return the answers in a field: a text, a list of texts, or an API's response with
     a text for each choice. None marks an answer that is missing or not a text."""
-    while isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
-        value = value[0]
-    if str(field_at(value, "status_code") or "").startswith(("4", "5")):
-        # An error message of the server is no model's text.
-        return [None]
-    for name in ("body", "choices", "candidates"):
-        value = field_at(value, name) or value
+    match value:
+        case {"status_code": code} if str(code).startswith(("4", "5")):
+            # An error message of the server is no model's text.
+            return [None]
+        case (
+            [[*inner]]
+            | {"body": inner}
+            | {"choices": [*inner]}
+            | {"candidates": [*inner]}
+        ):
+            return answer_texts(inner)
     if not isinstance(value, list):
         value = [value]
     if any(field_at(part, "role") in PROMPTING for part in value):
