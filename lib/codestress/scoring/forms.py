@@ -23,7 +23,6 @@ from .dress import (
     CLOSING_TAG,
     DRESS,
     TABLE,
-    Ending,
     before_fence,
     boxes,
     unescaped,
@@ -136,33 +135,30 @@ def tagged(text: str, *, open_ended: bool = False) -> str | None:
     families = _families(text)
     if not families:
         return marked(text) or None
-    last = families[0][-1]
-    answers = _own(families[0])
-    if last.closed or (open_ended and answers):
-        return answers[-1]
-    return last.text if open_ended else None
+    answers, closed = families[0]
+    return answers[-1] if closed or open_ended else None
 
 
-def _families(text: str) -> list[list[Ending]]:
+def _families(text: str) -> list[tuple[list[str], bool]]:
     """Return, for each pair of `ANSWER_TAGS` whose opening tag is in a text, the texts
-    after the opening tags, and whether a closing tag ends each."""
+    of the closed blocks, and whether the last opening tag is closed.
+
+    Blocks that only quote the prompt (`QUOTED_PROMPT`) are left out unless all blocks
+    do. Without a closed block, the only text is the one after the last opening tag.
+    """
     families = []
     for opening, closing in ANSWER_TAGS:
-        blocks = []
+        closed = []
+        last = []
         # Every second part, from 1 on, is the pattern's group.
         for rest in opening.split(text)[2::2]:
-            inside, *behind = closing.split(rest, maxsplit=1)
-            blocks.append(Ending(inside.strip(), bool(behind)))
-        if blocks:
-            families.append(blocks)
+            last = closing.split(rest, maxsplit=1)
+            if len(last) > 1:
+                closed.append(last[0].strip())
+        own = [block for block in closed if not QUOTED_PROMPT.fullmatch(block)]
+        if last:
+            families.append((own or closed or [last[0].strip()], len(last) > 1))
     return families
-
-
-def _own(blocks: Sequence[Ending]) -> list[str]:
-    """Return the texts of the closed blocks. Blocks that only quote the prompt
-    (`QUOTED_PROMPT`) are left out unless all blocks do."""
-    closed = [block.text for block in blocks if block.closed]
-    return [text for text in closed if not QUOTED_PROMPT.fullmatch(text)] or closed
 
 
 def marked(text: str) -> str | None:
@@ -175,8 +171,8 @@ def marked(text: str) -> str | None:
     if not (families or BOX.search(text)) or _is_program(text):
         return None
     answers = {unwrapped(box) for box in boxes(text)}
-    for blocks in families:
-        answers.update(map(alone, _own(blocks) or [blocks[-1].text]))
+    for blocks, _ in families:
+        answers.update(map(alone, blocks))
     if len(answers) > 1:
         return ""
     return answers.pop() if answers else None
