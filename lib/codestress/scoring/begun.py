@@ -14,7 +14,7 @@ from typing import Literal
 from codestress.literals import NotLiteral, parse_literal
 
 from .dress import FENCE, Ending, before_fence, outside_brackets, unwrapped
-from .forms import alone, marked
+from .forms import alone
 from .input_answers import asserted_expression
 
 ReadingRule = Literal["first_fence", "last_assertion", "first_line"]
@@ -113,10 +113,7 @@ def _after_beginning(
         text = _side(text.rpartition("assert ")[2], function)
         anew = True
     elif anew:
-        if FENCE not in text:
-            inside = marked(text)
-            text = unwrapped(text) if inside is None else inside
-        text = _written_whole(text, function)
+        text = _written_whole(text if FENCE in text else alone(text), function)
     if rule == "first_line":
         text = text.lstrip().partition("\n")[0]
     return text, anew

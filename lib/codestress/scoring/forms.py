@@ -214,7 +214,7 @@ def alone(text: str) -> str:
     if opening:
         text = before_fence(text[opening.end() :]).text
     bare = unwrapped(text)
-    answer = None if _is_program(bare) else marked(text)
+    answer = marked(bare)
     return bare if answer is None else answer
 
 
