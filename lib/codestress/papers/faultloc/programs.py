@@ -99,28 +99,20 @@ def judged_programs(
     """
     codes = set[str]()
     for program in READERS[source]():
-        why = rejection(program, min_lines, max_lines)
-        if not why and program.code in codes:
+        why = ""
+        if not program.specification.strip():
+            why = "no specification"
+        elif program.lines < min_lines:
+            why = f"fewer than {min_lines} lines"
+        elif program.lines > max_lines > 0:
+            why = f"more than {max_lines} lines"
+        elif not parses(program.code, program.language):
+            why = "does not parse"
+        elif program.code in codes:
             why = "a program that is there already"
-        elif not why:
+        else:
             codes.add(program.code)
         yield replace(program, refused=why)
-
-
-def rejection(program: CorrectProgram, min_lines: int, max_lines: int) -> str:
-    """Return the reason why the kit's filters reject `program`; empty if they keep the
-    program.
-
-    Reasons are no specification, fewer than `min_lines` or more than `max_lines` lines
-    (0: no limit), and a parse error.
-    """
-    if not program.specification.strip():
-        return "no specification"
-    if program.lines < min_lines:
-        return f"fewer than {min_lines} lines"
-    if max_lines and program.lines > max_lines:
-        return f"more than {max_lines} lines"
-    return "" if parses(program.code, program.language) else "does not parse"
 
 
 def parses(code: str, language: Language) -> bool:
