@@ -125,18 +125,18 @@ def _table(content: bytes) -> tuple[list[Any], str]:
 def _json(value: Any) -> tuple[list[Any], str]:
     """Return the rows in the value of a JSON file, like `_table`: CRUXEval's object of
     ids and lists, rows, a harness's results, or a single row."""
-    rows = value
-    if isinstance(value, dict):
-        if all(map(are_texts, value.values())):
-            rows = [{"id": name, "answers": value[name]} for name in value]
-            return rows, "cruxeval"
-        rows = value.get("samples", [value])
-        parts = value.get("eval")
-        # EvalPlus's results are an object of lists; inspect_ai's logs have samples beside.
-        if isinstance(parts, dict) and "samples" not in value:
+    match value:
+        case dict() if all(map(are_texts, value.values())):
+            return [{"id": name, "answers": value[name]} for name in value], "cruxeval"
+        case {"samples": rows}:
+            pass
+        case {"eval": dict() as parts}:
+            # EvalPlus's results; inspect_ai's logs have samples beside `eval`.
             rows = []
             for part in parts.values():
                 rows += part if isinstance(part, list) else []
+        case rows:
+            rows = [value] if isinstance(value, dict) else value
     if not isinstance(rows, list):
         raise ValueError("it is JSON without a list of rows")
     return rows, "jsonl"
