@@ -263,9 +263,10 @@ def named_line(text: str) -> int | None:
     if there is none.
 
     The object may be anywhere in the text, at any depth of another object, and broken
-    (a quoted line with quotes in it).
+    (a quoted line with quotes in it). Without one, Python dictionaries count.
     """
-    numbers = LINE_NUMBER.findall(text)
+    in_json = LINE_NUMBER.findall(text)
+    numbers = in_json or LINE_NUMBER.findall(text.replace("'", '"'))
     # No line has a number of more than 20 digits, and Python refuses very long ones.
     return int(numbers[-1][:20]) if numbers else None
 

@@ -325,7 +325,7 @@ def test_content_by_the_model_under_test(
             '{"line": "print("a") {", "line_number": 9} No: {"line_number": 2}',
             2,
         ),
-        ("{'line_number': 4, 'line': 'x = {'}", None),
+        ("{'line_number': 4, 'line': 'x = {'}", 4),
         ("{line_number: 4} or {“line_number”: “5”}", 5),
         (
             '{"line": "{\'line_number\': 9}", "line_number": 4}',
