@@ -41,21 +41,24 @@ INDEPENDENT = {
 computed like `effective_number`. The number is 84.1 for LiveCodeBench, whose 479
 samples come from 92 questions (the squared numbers of samples sum to 2,729), and 463.5
 for both data sets together."""
+CELLS = ["label", "mode", "dataset", "perturbation"]
+"""Columns whose values identify a published number, outermost level of the file first.
+"""
 HEADLINE = ["PSC-ALL", "MCC", "MPS", "MHC"]
 """Perturbations behind the abstract's averages."""
 
 
-def published_differences(task: str = "output") -> pd.DataFrame:
-    """Return the paper's differences to vanilla programs for 17 models, a row for each
-    model, data set, mode and perturbation. Reasoning models and vanilla rows are left
-    out.
+def published_scores(task: str = "output") -> pd.DataFrame:
+    """Return the paper's Pass@1 and its differences to vanilla programs, a row for each
+    model, data set, mode and perturbation (first VAN).
 
     For the `task` `output` the differences are computed from the published Pass@1. For
     `input` they are read from the paper's picture (CRUXEval alone). Columns: label (the
     model's name in the paper), dataset, mode, perturbation, vanilla_pct and
     pass_at_1_pct (0 to 100), provenance (in words; the tables of the paper's text have
     lost their numbers), model (its name in the registry), task, points (percentage
-    points), relative_pct (in % of vanilla).
+    points), relative_pct (in % of vanilla), reasoning (whether the paper asked the
+    model in one mode only, as it did with reasoning models).
 
     Outputs also have rows of `MERGE`, both data sets together: 800 problems of CRUXEval
     and 479 of LiveCodeBench, all weighted alike.
@@ -68,7 +71,7 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         cells[["perturbation", "mode"]] = condition
     else:
         provenance = "from the leaderboard alone"
-        cells = _with_merged(pass_at_1())
+        cells = _with_merged(published_cells("codecrash/pass_at_1", *CELLS))
     key = ["label", "dataset", "mode"]
     # Each group begins with its vanilla row.
     before = cells.groupby(key)["value"].transform("first")
@@ -83,7 +86,16 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     table["task"] = task
     table["points"] = after - before
     table["relative_pct"] = 100 * (after / before - 1)
-    return not_reasoning(table.query("perturbation != 'VAN'")).reset_index(drop=True)
+    table["reasoning"] = cells.groupby("label")["mode"].transform("nunique") == 1
+    return table
+
+
+def published_differences(task: str = "output") -> pd.DataFrame:
+    """Return the rows of `published_scores` about perturbed programs and the 17 models
+    that are not reasoning models."""
+    table = published_scores(task)
+    perturbed = table.query("perturbation != 'VAN' and not reasoning")
+    return perturbed.drop(columns="reasoning").reset_index(drop=True)
 
 
 def registry_names(labels: pd.Series) -> pd.Series:
@@ -92,30 +104,16 @@ def registry_names(labels: pd.Series) -> pd.Series:
     return labels.map(published_models("codecrash"))
 
 
-def pass_at_1() -> pd.DataFrame:
-    """Return the published Pass@1 (output prediction). Columns: label (the model's name
-    in the paper), mode, dataset, perturbation, value (0 to 100)."""
-    axes = ("label", "mode", "dataset", "perturbation")
-    return published_cells("codecrash/pass_at_1", *axes)
-
-
-def not_reasoning(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `cells` without reasoning models, which the paper asked in
-    only one mode. The column `label` names the model."""
-    return cells[cells.groupby("label")["mode"].transform("nunique") > 1]
-
-
 def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the published Pass@1 `cells` with rows of `MERGE` added: one for each
     model, mode and perturbation, after the other rows of this model and mode. A `MERGE`
     value is the mean over data sets, weighted with their numbers of problems."""
     counts = pd.Series(problem_counts())
     weights = cells["dataset"].map(counts / counts.sum())
-    key = ["label", "mode", "dataset", "perturbation"]
     merged = cells.assign(value=cells["value"] * weights, dataset=MERGE)
-    merged = merged.groupby(key, sort=False, as_index=False).sum()
+    merged = merged.groupby(CELLS, sort=False, as_index=False).sum()
     both = pd.concat([cells, merged], ignore_index=True)
-    place = both.groupby(key[:2], sort=False).ngroup()
+    place = both.groupby(CELLS[:2], sort=False).ngroup()
     return both.loc[place.sort_values(kind="stable").index]
 
 
@@ -164,12 +162,13 @@ def headlines(published: pd.DataFrame) -> pd.DataFrame:
     return means.melt("mode", var_name="reading", value_name="degradation")
 
 
-def mean_losses(published: pd.DataFrame, by: str) -> pd.DataFrame:
+def mean_losses(published: pd.DataFrame, *by: str) -> pd.DataFrame:
     """Return the mean loss (in % of vanilla) over the perturbations of `HEADLINE`, with
-    a row for each value of `by` (label or mode) and a column for each reading.
+    a row for each combination of values of `by` (label, mode) and a column for each
+    reading.
     `published` comes from `published_differences`."""
     losses = average_losses(published)
-    return losses.query("perturbation in @HEADLINE").groupby(by).mean()
+    return losses.query("perturbation in @HEADLINE").groupby([*by]).mean()
 
 
 def compared_tables(
@@ -306,12 +305,12 @@ def scores() -> pd.DataFrame:
     to 1), independent (effective number of answers behind the share), lost (share of
     the vanilla score that is lost, 0 for `VAN`; negative for a gain).
     """
-    cells = not_reasoning(pass_at_1()).query("mode == 'direct'")
-    vanilla = cells.groupby(["label", "dataset"])["value"].transform("first")
-    table = cells.drop(columns=["mode", "value"])
-    table["share"] = cells["value"] / 100
+    cells = published_scores().query("mode == 'direct' and not reasoning")
+    cells = cells.query("dataset != @MERGE")
+    table = cells[["label", "dataset", "perturbation"]]
+    table["share"] = cells["pass_at_1_pct"] / 100
     table["independent"] = cells["dataset"].map(INDEPENDENT)
-    table["lost"] = 1 - cells["value"] / vanilla
+    table["lost"] = 1 - cells["pass_at_1_pct"] / cells["vanilla_pct"]
     return table
 
 

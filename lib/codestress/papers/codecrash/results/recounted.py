@@ -12,9 +12,9 @@ from .leaderboard import (
     HEADLINE,
     average_losses,
     mean_losses,
-    pass_at_1,
     problem_counts,
     published_differences,
+    published_scores,
     registry_names,
 )
 from .reasoning import published_reasoning
@@ -47,16 +47,20 @@ def recounted() -> pd.DataFrame:
     row for each number and each reading (interpretation) of its words. Columns: number
     (its name), reading (empty if only one exists), value (percentage points, % or a
     count)."""
-    outputs = published_differences()
+    scores = published_scores()
     key = ["mode", "dataset", "perturbation"]
-    lost = -outputs.pivot(index="label", columns=key, values="relative_pct")
-    vanilla = outputs.groupby(["mode", "label", "dataset"])["vanilla_pct"].first()
-    rows = list(_averages(outputs))
+    lost = -scores.pivot(index="label", columns=key, values="relative_pct")
+    thinking = lost.loc[scores.query("reasoning")["label"].unique(), "direct"]
+    lost = lost.drop(thinking.index)
+    vanilla = scores.pivot_table("vanilla_pct", "label", ["mode", "dataset"])
+    easier = (vanilla["cot"] - vanilla["direct"]).mean()
+    rows = list(_averages())
     rows += _datasets(lost["direct"])
-    rows += _step_by_step(lost["cot"], vanilla)
-    rows += _thinking(lost["cot"])
-    rows += _inputs(lost, vanilla)
-    rows += _counts()
+    rows.append(("vanilla, step by step - direct", "", easier[MERGE]))
+    rows += _step_by_step(lost["cot"][MERGE])
+    rows += _thinking(lost["cot"], thinking)
+    rows += _inputs(lost, easier["cruxeval"])
+    rows += _counts(len(lost))
     return pd.DataFrame(rows, columns=["number", "reading", "value"])
 
 
@@ -119,20 +123,20 @@ def _above_others(values: pd.Series, labels: list[str]) -> float:
     return float(values[labels].mean() - rest.mean())
 
 
-def _averages(outputs: pd.DataFrame) -> Iterator[Number]:
+def _averages() -> Iterator[Number]:
     """Yield the numbers about averages over both data sets as (name, reading, value),
-    for each reading of "average". `outputs` are the published differences."""
+    for each reading of "average"."""
+    outputs = published_differences()
     losses = average_losses(outputs).groupby(["mode", "perturbation"]).mean()
-    models = {
-        mode: mean_losses(part, "label") for mode, part in outputs.groupby("mode")
-    }
+    models = mean_losses(outputs, "mode", "label")
     for reading, lost in losses.items():
         cot, direct = lost["cot"], lost["direct"]
         yield "PSC-ALL ahead", reading, _ahead(direct, HEADLINE, "PSC-ALL")
         yield "PSC-ALL ahead of its parts", reading, _ahead(direct, SINGLE, "PSC-ALL")
         saved = 100 * (1 - cot / direct)
         yield "MHC ahead in what is saved", reading, _ahead(saved, HEADLINE, "MHC")
-        saved = 100 * (1 - models["cot"][reading] / models["direct"][reading])
+        own = models[reading]
+        saved = 100 * (1 - own["cot"] / own["direct"])
         yield "saved by capable models", reading, _above_others(saved, CAPABLE)
 
 
@@ -155,13 +159,11 @@ def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
     yield "Gemini, new - old", "", newer
 
 
-def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
-    """Yield the numbers about chains of thought. `lost` holds the losses with chains of
-    thought, in % of vanilla: a row for each model, a column for each data set and
-    perturbation. `vanilla` is Pass@1 on unperturbed programs."""
-    easier = vanilla["cot"] - vanilla["direct"]
-    yield "vanilla, step by step - direct", "", easier.xs(MERGE, level="dataset").mean()
-    misled = lost[MERGE][["MCC", "MPS"]].mean(axis=1)
+def _step_by_step(lost: pd.DataFrame) -> Iterator[Number]:
+    """Yield the numbers about messages and chains of thought. `lost` holds the losses
+    with chains of thought over both data sets, in % of vanilla: a row for each model, a
+    column for each perturbation."""
+    misled = lost[["MCC", "MPS"]].mean(axis=1)
     yield "misled step by step", "", misled.min()
     models = registry_names(misled.index)
     for reading, small in SMALL.items():
@@ -169,24 +171,22 @@ def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
         yield "small models misled", reading, _above_others(misled, labels)
 
 
-def _thinking(lost: pd.DataFrame) -> Iterator[Number]:
+def _thinking(lost: pd.DataFrame, thinking: pd.DataFrame) -> Iterator[Number]:
     """Yield the numbers about reasoning models as (name, reading, value). The sources
-    are the leaderboard's Pass@1, the tokens of Table 4, and `lost`, the losses of all
-    other models with chains of thought."""
-    scores = pass_at_1().query("label not in @lost.index")
-    key = ["dataset", "label"]
-    wide = scores.pivot(index=key, columns="perturbation", values="value")
-    own = 100 * (1 - wide.div(wide["VAN"], axis=0))
+    are the tokens of Table 4, the losses of reasoning models (`thinking`), and those of
+    all other models with chains of thought (`lost`)."""
+    better = harmed = 0
     for dataset in problem_counts():
-        others = lost[dataset]["PSC-ALL"].mean()
-        more = others - own.loc[dataset, "PSC-ALL"].mean()
+        own = thinking[dataset]
+        more = lost[dataset]["PSC-ALL"].mean() - own["PSC-ALL"].mean()
         yield "PSC-ALL, step by step - thinking", dataset, more
-    better = wide["MPS"] > wide["MCC"]
-    yield "prints better than comments", "", better.sum()
-    hints = own["MHC"].unstack()
-    more = hints["o3-Mini-High"] > hints["o3-Mini-Low"]
-    yield "more effort loses more", "", more.sum()
+        better += (own["MPS"] < own["MCC"]).sum()
+        hints = own["MHC"]
+        harmed += hints["o3-Mini-High"] > hints["o3-Mini-Low"]
+    yield "prints better than comments", "", better
+    yield "more effort loses more", "", harmed
     table = published_reasoning()
+    key = ["dataset", "label"]
     tokens = table.pivot(index=key, columns="perturbation", values="average_tokens")
     longer = tokens[["MCC", "MPS"]].gt(tokens["VAN"], axis=0)
     yield "longer under messages", "", longer.to_numpy().sum()
@@ -195,11 +195,11 @@ def _thinking(lost: pd.DataFrame) -> Iterator[Number]:
     yield "longest", "", table["most_tokens"].max()
 
 
-def _inputs(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
+def _inputs(lost: pd.DataFrame, easier: float) -> Iterator[Number]:
     """Yield the numbers that compare input prediction with output prediction on
-    CRUXEval. `lost` holds the losses in output prediction, `vanilla` Pass@1 on
-    unperturbed programs."""
-    inputs = published_differences("input")
+    CRUXEval. `lost` holds the losses in output prediction, `easier` is how much larger
+    their Pass@1 on unperturbed programs is with chains of thought."""
+    inputs = published_scores("input")
     means = inputs.groupby(["mode", "perturbation"])["relative_pct"].mean()
     for mode in ("cot", "direct"):
         yield "MCC helps", mode, means[mode]["MCC"]
@@ -209,21 +209,19 @@ def _inputs(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
     more = 100 * (means["cot"] / means["direct"] - saved)
     for name in ("PSC-ALL", "MHC"):
         yield "saved, outputs - inputs", f"of the loss to {name}", more[name]
-    own = inputs.groupby(["mode", "label"])["vanilla_pct"].first()
-    own_gain = own["cot"] - own["direct"]
-    theirs = vanilla.xs("cruxeval", level="dataset")
-    gain = theirs["cot"] - theirs["direct"]
+    own = inputs.groupby("mode")["vanilla_pct"].mean()
     reading = "of the programs as they are"
-    yield "saved, outputs - inputs", reading, gain.mean() - own_gain.mean()
+    yield "saved, outputs - inputs", reading, easier - (own["cot"] - own["direct"])
 
 
-def _counts() -> Iterator[Number]:
-    """Yield the numbers of questions and models."""
+def _counts(models: int) -> Iterator[Number]:
+    """Yield the numbers of questions and models; `models` is the number of models that
+    are not reasoning models."""
     yield "questions", "", sum(problem_counts().values())
     questions = published_numbers("codecrash/questions")
     yield "contest questions", "", questions["livecodebench"]
-    yield "models", "", published_differences()["label"].nunique()
+    yield "models", "", models
     settings = published_reasoning()["label"]
     yield "reasoning models", "settings of Table 4", settings.nunique()
-    models = settings.str.replace(r"-(Low|High)$", "", regex=True)
-    yield "reasoning models", "models of Table 4", models.nunique()
+    names = settings.str.replace(r"-(Low|High)$", "", regex=True)
+    yield "reasoning models", "models of Table 4", names.nunique()
