@@ -39,6 +39,8 @@ class PythonFlow:
         """Dict from the name that an import gives with `as` to the imported name."""
         self.read = Counter(names_read(ast.walk(tree)))
         """Number of times that the program reads each name."""
+        self.attributes = {getattr(node, "attr", "") for node in ast.walk(tree)}
+        """Names of all attributes that the program uses."""
         self.idle = Counter[str]()
         """Number of times that the program calls each name without using the returned
         value."""
@@ -197,6 +199,8 @@ class PythonFlow:
                 for loop in node.generators:
                     if is_empty(loop.iter) or any(map(self.decided, loop.ifs)):
                         yield node
+            case ast.ClassDef(body=body):
+                yield from filter(self.is_hidden, body)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 _, *inside = ast.walk(node)
                 yield from filter(self.is_unread, inside)
@@ -205,6 +209,13 @@ class PythonFlow:
         """Return whether an expression runs its parts only when its value is read."""
         written = isinstance(node, ast.Lambda | ast.GeneratorExp)
         return written or self.called(node) in LAZY
+
+    def is_hidden(self, member: ast.stmt) -> bool:
+        """Return whether a statement of a class body is a private method, such as
+        `__name`, that nothing reads."""
+        name = getattr(member, "name", "")
+        is_private = name.startswith("__") and not name.endswith("__")
+        return is_private and name not in self.attributes and not self.read[name]
 
     def is_unread(self, node: ast.AST) -> bool:
         """Return whether a node defines something whose name is read nowhere outside
