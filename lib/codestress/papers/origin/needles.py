@@ -143,17 +143,19 @@ def _library() -> tuple[list[str], list[int]]:
     the pieces with which a listing may begin. The source is cut before each top-level
     function or class and after each function. A listing may begin with the file, or
     with a top-level function or class."""
-    source = Path(click.core.__file__).read_text("utf-8").rstrip("\n")
-    lines = source.split("\n")
+    source = Path(click.core.__file__).read_text("utf-8")
+    lines = source.splitlines(keepends=True)
     tree = ast.parse(source)
-    tops = []
+    tops = {0}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            tops.append(first_line(node) - 1)
+            tops.add(first_line(node) - 1)
     ends = [function.end_lineno or 0 for function in _functions(tree)]
-    cuts = sorted({0, *tops, *ends, len(lines)})
-    pieces = ["\n".join(lines[start:end]) for start, end in pairwise(cuts)]
-    return pieces, [0, *map(cuts.index, tops)]
+    cuts = sorted({*tops, *ends, len(lines)})
+    pieces = ["".join(lines[start:end]) for start, end in pairwise(cuts)]
+    # A listing that passes the file's end goes on with its beginning.
+    pieces[0] = f"\n\n{pieces[0]}"
+    return pieces, [cuts.index(top) for top in sorted(tops)]
 
 
 def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
@@ -163,79 +165,67 @@ def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
 
 def paragraphs(name: str) -> list[str]:
     """Return the paragraphs of the kit's own text `name` (harbour_chapter or
-    microbiology), title first."""
+    microbiology), title first, each with the blank line below it."""
     path = files(__package__) / "texts" / f"{name}.txt"
     text = path.read_text("utf-8").strip()
-    return text.split("\n\n")
+    return [f"{paragraph}\n\n" for paragraph in text.split("\n\n")]
 
 
 def _run_of(
-    lengths: Sequence[int], wanted: int, variant: int, begins: Sequence[int]
-) -> tuple[int, int]:
-    """Return the index of the first piece and the number of pieces of a run of
-    neighbouring pieces whose length is about `wanted`. `lengths` are the pieces'
-    lengths. A run begins at one of the indices `begins`, and after the last piece it
-    goes on with the first.
+    pieces: Sequence[str], wanted: int, variant: int, begins: Sequence[int]
+) -> list[str]:
+    """Return neighbouring `pieces` of about `wanted` characters together. They begin at
+    one of the indices `begins`, and after the last piece go on with the first.
 
     Variant 0 takes the begin whose run is closest to `wanted`, variant 1 the second
     closest, and so on, cyclically. The length is thus met as well as the pieces allow.
     Raises `DataError` if `wanted` exceeds all pieces together by more than 10 %.
     """
-    most = sum(lengths)
+    twice = [*pieces, *pieces]
+    around = np.cumsum([0, *map(len, twice)])
+    most = around[len(pieces)]
     if wanted > 1.1 * most:
         raise DataError(
             f"the kit's own text has {most} characters, {wanted} are needed; use a shorter length"
         )
-    around = np.cumsum([0, *lengths, *lengths])
     runs = []
     for begin in begins:
-        sizes = around[begin + 1 :][: len(lengths)] - around[begin]
+        sizes = around[begin + 1 :][: len(pieces)] - around[begin]
         away = abs(sizes - wanted)
-        count = int(away.argmin())
-        runs.append((away[count], begin, count + 1))
+        end = begin + int(away.argmin()) + 1
+        runs.append((away.min(), begin, end))
     runs.sort()
-    _, first, pieces = runs[variant % len(runs)]
-    return first, pieces
+    _, begin, end = runs[variant % len(runs)]
+    return twice[begin:end]
 
 
 def listing(characters: int, variant: int = 0) -> str:
     """Return real library code of about `characters` characters, cut after a function,
-    with the two inefficient functions of section 6.1 planted.
+    with the two inefficient functions of section 6.1 planted near their places
+    (`LISTING_PLACES`). A planted function stands before or after another function and
+    is indented like that function.
 
     Each `variant` (0, 1, …) begins at another top-level function or class of the
     library's source. Raises `DataError` for a length that the library cannot give.
     """
-    planted = prompt_text("inefficient_functions").split("\n\n")
-    wanted = characters - sum(map(len, planted))
-    pieces, begins = _library()
-    lengths = [len(piece) + 1 for piece in pieces]
-    if wanted < 1000:
+    if characters < 1500:
         raise DataError(f"a listing has at least 1500 characters, not {characters}")
-    first, count = _run_of(lengths, wanted, variant, begins)
-    around = [*pieces, f"\n\n{pieces[0]}", *pieces[1:]]
-    return _plant("\n".join(around[first : first + count]), planted)
-
-
-def _plant(code: str, planted: Sequence[str]) -> str:
-    """Return the listing `code` with the functions `planted` (source texts) inserted
-    near their places in `LISTING_PLACES`. A planted function stands before or after
-    another function and is indented like that function."""
-    shown = code.split("\n")
+    planted = prompt_text("inefficient_functions").split("\n\n")
+    pieces, begins = _library()
+    wanted = characters - sum(map(len, planted))
+    code = "".join(_run_of(pieces, wanted, variant, begins)).lstrip("\n")
+    shown = [*code.splitlines(keepends=True), ""]
     indents = {}
     for node in _functions(ast.parse(code)):
-        indents[(node.end_lineno or 0) + 1] = node.col_offset
-        indents[first_line(node)] = node.col_offset
-    length = list(accumulate((len(line) + 1 for line in shown), initial=0))
-    insertions = {}
+        indents[node.end_lineno or 0] = node.col_offset
+        indents[first_line(node) - 1] = node.col_offset
+    length = list(accumulate(map(len, shown), initial=0))
     for function, place in zip(planted, LISTING_PLACES, strict=True):
-        wanted = place * length[-1]
-        start = min(indents, key=lambda line: abs(length[line - 1] - wanted))
-        indent = " " * indents.pop(start)
-        insertions[start] = textwrap.indent(f"{function}\n", indent).split("\n")
-    # From the end, so that the line numbers above an insertion stay valid.
-    for start in sorted(insertions, reverse=True):
-        shown[start - 1 : start - 1] = insertions[start]
-    return "\n".join(shown)
+        begin = place * len(code)
+        line = min(indents, key=lambda line: abs(length[line] - begin))
+        indent = " " * indents.pop(line)
+        shown[line] = textwrap.indent(f"{function}\n\n", indent) + shown[line]
+    return "".join(shown).removesuffix("\n")
 
 
 def chapter(characters: int, depth: float, variant: int = 0) -> str:
@@ -246,25 +236,22 @@ def chapter(characters: int, depth: float, variant: int = 0) -> str:
     `depth`, a share of the whole (0 to 1). Each `variant` (0, 1, …) begins at another
     paragraph. Raises `DataError` if the kit's chapter is too short.
     """
-    title, *rest = paragraphs("harbour_chapter")
+    heading, *rest = paragraphs("harbour_chapter")
     pieces = list[str]()
     begins = list[int]()
     for paragraph in rest:
         begins.append(len(pieces))
-        pieces += re.split(r"(?<=[.!?] )(?=[A-Z])", f"{paragraph}\n\n")
-    heading = f"{title}\n\n"
+        pieces += re.split(r"(?<=[.!?] )(?=[A-Z])", paragraph)
     clue = prompt_text("clue") + "\n\n"
     ciphertext = prompt_text("ciphertext")
     wanted = characters - len(heading + clue + ciphertext)
-    lengths = list(map(len, pieces))
-    first, count = _run_of(lengths, wanted, variant, begins)
-    chosen = [*pieces, *pieces][first : first + count]
+    chosen = _run_of(pieces, wanted, variant, begins)
     sentences = "".join(chosen).rstrip()
     text = f"{heading}{sentences} {ciphertext}"
     places = accumulate(map(len, chosen[:-1]), initial=len(heading))
     begin = depth * (len(text) + len(clue))
     at = min(places, key=lambda place: abs(place - begin))
-    before = text[:at].rstrip(" \n")
+    before = text[:at].rstrip()
     return f"{before}\n\n{clue}{text[at:]}"
 
 
@@ -277,13 +264,10 @@ def article(characters: int, depth: float, variant: int = 0) -> str:
     too short.
     """
     title, *every = paragraphs("microbiology")
-    lengths = [len(piece) + 2 for piece in every]
-    wanted = characters - len(title)
-    begin, count = _run_of(lengths, wanted, variant, range(len(every)))
-    end = begin + max(2, count)
-    pieces = [title, *[*every, *every][begin:end]]
-    at = int(np.clip(depth * len(pieces), 1, len(pieces) - 1))
+    wanted = characters - len(title) + 2
+    run = _run_of(every, wanted, variant, range(len(every)))
+    pieces = [title, *run]
+    at = int(np.clip(depth * len(pieces), 1, len(run)))
     first, separator, rest = pieces[at].partition(". ")
-    unlock = prompt_text("unlock")
-    pieces[at] = f"{first}{separator}{unlock} {rest}".rstrip()
-    return "\n\n".join(pieces)
+    pieces[at] = f"{first}{separator}{prompt_text('unlock')} {rest}"
+    return "".join(pieces).rstrip()
