@@ -78,11 +78,12 @@ def test_splits_are_disjoint_and_whole() -> None:
 @settings(deadline=None, max_examples=40)
 def test_answers_are_right_by_the_studies_own_rules(size: Size, number: int) -> None:
     turn = chat("line_retrieval", size, "train", 5, number).turns[0]
-    [key, *rest] = turn.answer.strip("\n`").split(" ", 1)
+    keyed = turn.answer.strip("\n`")
+    line = keyed.partition(" ")[2]
     response = Response(f"{turn.begun}{turn.answer}", "stop")
     assert (
         score_retrieval(
-            ["".join(rest)], [key], Response(turn.answer, "stop"), turn.begun
+            [line], [keyed], Response(turn.answer, "stop"), turn.begun
         ).outcome
         is Outcome.CORRECT
     ), response

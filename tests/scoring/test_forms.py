@@ -167,14 +167,14 @@ SCORERS = {
     "semtrace input, not begun": input_scorer(PROBLEM, ""),
     "semtrace input, strings like fences, not begun": input_scorer(FENCES, ""),
     "semtrace retrieval": Scorer(
-        lambda response: recall.score_retrieval([LINE], ["a1b2c3"], response, BLOCK),
+        lambda response: recall.score_retrieval([LINE], [f"a1b2c3 {LINE}"], response, BLOCK),
         (f"\n{LINE}\n```", f"\na1b2c3 {LINE}\n```", f"{BLOCK}\n{LINE}\n```", f"```python\n{LINE}\n```",
             f"``` python \n{LINE}\n```"),
         (f"\n {LINE}\n```", "\n```", "\n\n```"),
         PROSE,
     ),
     "semtrace retrieval, not begun": Scorer(
-        lambda response: recall.score_retrieval([LINE], ["a1b2c3"], response, ""),
+        lambda response: recall.score_retrieval([LINE], [f"a1b2c3 {LINE}"], response, ""),
         (f"{BLOCK}\n{LINE}\n```", f"Here it is:\n```\n{LINE}\n```"),
         (f"{BLOCK}\n {LINE}\n```", f"```python\n\n```\n{LINE}"),
         PROSE,

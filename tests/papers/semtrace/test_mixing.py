@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from codestress.papers.semtrace.contexts import (
-    Shown,
     line_keys,
     mix,
     target_index,
+    with_blanks,
     with_keys,
 )
 
@@ -26,7 +26,7 @@ FUNCTION = st.lists(
 def test_every_line_is_there_once_and_the_target_in_order(
     target: str, others: list[str], position: int, fragments: int, blank: bool
 ) -> None:
-    shown = [*map(Shown, (target, *others))]
+    shown = with_blanks([target, *others])
     how = {"position": position, "positions": 11, "fragments": fragments}
     mixed = mix(shown, **how, blank_between=blank)
     parts = [mixed.pieces[i] for i in mixed.target]
@@ -49,8 +49,8 @@ def test_every_line_is_there_once_and_the_target_in_order(
 
 @pytest.mark.parametrize("count", [20, 40, 60, 80])
 def test_places_are_the_papers(count: int) -> None:
-    shown = [Shown("def f(): ...")]
-    shown += [Shown(f"def g{i}():\n    return {i}") for i in range(count)]
+    codes = ["def f(): ...", *(f"def g{i}():\n    return {i}" for i in range(count))]
+    shown = with_blanks(codes)
     for position in range(11):
         mixed = mix(shown, position=position, positions=11)
         before = [piece for piece in mixed.pieces[: mixed.target[0]] if piece]
@@ -60,8 +60,8 @@ def test_places_are_the_papers(count: int) -> None:
 
 def test_equation_2() -> None:
     """Twenty characters of target in a hundred; cut in two halves at the ends, a tenth of the span is target."""
-    target = Shown("\n".join(["a" * 9] * 2))  # 10 characters a line with its break
-    others = [Shown("b" * 38), Shown("c" * 38)]  # 39 and an empty line of 1
+    # 10 characters a line with its break; 39 and an empty line of 1.
+    target, *others = with_blanks(["\n".join(["a" * 9] * 2), "b" * 38, "c" * 38])
     whole = mix([target, *others], position=0, positions=3)
     assert whole.granularity == pytest.approx(1 - 20 / (len(whole.text) + 1))
     halves = mix([target, *others, *others], position=1, positions=3, fragments=2)
@@ -80,9 +80,11 @@ def test_keys_are_unique_and_those_of_the_smaller_context_stay() -> None:
     assert len(set(every)) == len(every)
     assert all(len(key) == 6 and int(key, 16) >= 0 for key in every)
     assert small == large[:21]
+    blocks = with_blanks(few)
+    own = [with_keys(*pair, "space") for pair in zip(small, blocks, strict=True)]
     plain, keyed = (
         mix(shown, position=5, positions=11, fragments=2).text.split("\n")
-        for shown in ([*map(Shown, few)], with_keys(few, small, "space", True))
+        for shown in (blocks, own)
     )
     assert [line[7:] for line in keyed] == plain
     assert len({line[:6] for line in keyed}) == len(plain)

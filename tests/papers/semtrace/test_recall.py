@@ -135,7 +135,8 @@ def test_retrieval_is_exact_to_the_character() -> None:
     keyed = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
 
     def outcome(text: str, source: list[str] = lines, cut: bool = False) -> Outcome:
-        return score_retrieval(source, keys, said(text, cut), BLOCK).outcome
+        shown = [f"{key} {line}" for key, line in zip(keys, source, strict=True)]
+        return score_retrieval(source, shown, said(text, cut), BLOCK).outcome
 
     for text in (
         f"\n{plain}\n```",

@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -168,22 +168,20 @@ def distractor_context(
     return tuple(functions[:wanted])
 
 
-BLANK = ""
-"""Text of the line between two functions; the paper prints no context."""
-
 MOST_FRAGMENTS = 20
 """Largest number of parts into which a target is cut."""
 
 
-class Shown(NamedTuple):
-    """Function as a context shows it: unchanged, or with a key before each line
-    (`with_keys`)."""
-
-    text: str
-    """Lines of the function, with their keys if it has keys."""
-    behind: Sequence[str] = (BLANK,) * MOST_FRAGMENTS
-    """Lines that follow the function's parts, the first line after the first part:
-    empty, or a key alone."""
+def with_blanks(codes: Sequence[str]) -> list[list[str]]:
+    """Return the lines of each function in `codes` (source texts, the target first),
+    followed by the blank lines that may stand behind its parts: `MOST_FRAGMENTS` for
+    the target, one for any other function. The paper prints no context."""
+    functions = []
+    behind = MOST_FRAGMENTS
+    for code in codes:
+        functions.append(code.split("\n") + [""] * behind)
+        behind = 1
+    return functions
 
 
 class Mixture(NamedTuple):
@@ -227,16 +225,16 @@ def target_index(position: int, positions: int, distractors: int) -> int:
 
 
 def mix(
-    functions: Sequence[Shown],
+    functions: Sequence[Sequence[str]],
     *,
     position: int,
     positions: int,
     fragments: int = 1,
     blank_between: bool = True,
 ) -> Mixture:
-    """Return the `Mixture` of `functions`: the first of them, the target, is put among the other
-    functions, whose order is kept. The target stands at the index `position` (from 0) of
-    `positions` equally spaced positions.
+    """Return the `Mixture` of `functions`, lines as from `with_blanks`: the first of them, the target,
+    is put among the other functions, whose order is kept. The target stands at the index `position`
+    (from 0) of `positions` equally spaced positions.
 
     `fragments` is the number of parts of nearly equal length into which the target is cut, between
     lines, at most one for each line. Each part stands at the same relative position in its own
@@ -244,36 +242,37 @@ def mix(
     empty line between functions; otherwise nothing stands there.
     """
     target, *others = functions
-    lines = target.text.split("\n")
+    lines = target[:-MOST_FRAGMENTS]
+    behind = target[-MOST_FRAGMENTS:]
     parts = min(fragments, len(lines))
-    steps = range(parts + 1)
-    cuts = [round(part * len(lines) / parts) for part in steps]
-    stretches = [round(part * len(others) / parts) for part in steps]
-    before = []
-    for first, last in pairwise(stretches):
-        before.append(first + target_index(position, positions, last - first))
+    stretches = [round(part * len(others) / parts) for part in range(parts + 1)]
+    # Parts between the same functions are one piece.
+    last_before = {}
+    for part, (first, end) in enumerate(pairwise(stretches)):
+        last_before[first + target_index(position, positions, end - first)] = part
     pieces: list[str] = []
     places: list[int] = []
-    for index, function in enumerate([*others, None]):
-        here = [part for part in range(parts) if before[part] == index]
-        if here:
-            first = here[0]
-            last = here[-1]
-            own = lines[cuts[first] : cuts[last + 1]]
+    start = 0
+    for index in range(len(others) + 1):
+        if index in last_before:
+            part = last_before[index]
+            cut = round((part + 1) * len(lines) / parts)
             places.append(len(pieces))
-            pieces.append("\n".join(own))
-            pieces += blank_between * [target.behind[last]]
-        if function:
-            pieces += [function.text, *function.behind[:blank_between]]
+            pieces += ["\n".join(lines[start:cut]), behind[part]][: 1 + blank_between]
+            start = cut
+        if index < len(others):
+            *own, blank = others[index]
+            pieces += ["\n".join(own), blank][: 1 + blank_between]
     return Mixture(pieces[: len(pieces) - blank_between], places)
 
 
 @lru_cache(maxsize=64)
-def line_keys(problem: str, codes: tuple[str, ...], seed: int) -> list[list[str]]:
-    """Return a unique key of six hexadecimal digits for every line that `mix` can put
-    out. `codes` are the program of the problem with the id `problem`, then its
-    distractors. For each of them there is a list: the keys of its lines, then of the
-    lines behind its parts.
+def line_keys(
+    problem: str, codes: tuple[str, ...], seed: int, blank: bool = True
+) -> list[list[str]]:
+    """Return a unique key of six hexadecimal digits for every line of `with_blanks`;
+    unless `blank`, the keys of blank lines are empty. `codes` are the program of the
+    problem with the id `problem`, then its distractors.
 
     The keys are drawn with `seed`, id and program. A function's keys do not depend on
     later functions, so larger contexts begin with the same keys.
@@ -281,16 +280,15 @@ def line_keys(problem: str, codes: tuple[str, ...], seed: int) -> list[list[str]
     random = rng(seed, "keys", problem, codes[0])
     taken = {""}
     keys = []
-    for number, code in enumerate(codes):
-        behind = 1
-        if number == 0:
-            behind = MOST_FRAGMENTS
+    for lines in with_blanks(codes):
         own = []
-        for _ in range(code.count("\n") + 1 + behind):
+        for line in lines:
             key = ""
             while key in taken:
                 key = f"{random.integers(16**6):06x}"
             taken.add(key)
+            if not blank and not line.strip():
+                key = ""
             own.append(key)
         keys.append(own)
     return keys
@@ -303,25 +301,13 @@ SEPARATORS = {"space": " ", "colon": ": ", "tab": "\t"}
 
 
 def with_keys(
-    functions: Sequence[str],
-    keys: Sequence[Sequence[str]],
-    separator: Separator,
-    blank: bool,
-) -> list[Shown]:
-    """Return the functions with the source texts `functions`, the target first, with a
-    key before every line; before blank lines only if `blank`. Section 3.2 prints no
-    line with a key.
-
-    `keys` is the result of `line_keys`. `separator` names the text after a key.
-    """
-    shown = []
-    for code, own in zip(functions, keys, strict=True):
-        lines = code.split("\n")
-        last = len(lines)
-        texts = []
-        for key, line in zip_longest(own, lines, fillvalue=BLANK):
-            if blank or line.strip():
-                line = f"{key}{SEPARATORS[separator]}{line}"
-            texts.append(line)
-        shown.append(Shown("\n".join(texts[:last]), texts[last:]))
-    return shown
+    keys: Sequence[str], lines: Sequence[str], separator: Separator
+) -> list[str]:
+    """Return `lines`, each after its key of `keys` and the text named by `separator`; a
+    line with an empty key stays as it is. Section 3.2 prints no line with a key."""
+    keyed = []
+    for key, line in zip(keys, lines, strict=True):
+        if key:
+            line = f"{key}{SEPARATORS[separator]}{line}"
+        keyed.append(line)
+    return keyed

@@ -15,15 +15,14 @@ from codestress.types import Prompt, Response, Scalar, Score, Source, Trial
 
 from .contexts import (
     MOST_FRAGMENTS,
-    SEPARATORS,
     Distractors,
     Mixture,
     Separator,
-    Shown,
     Sized,
     distractor_context,
     line_keys,
     mix,
+    with_blanks,
     with_keys,
 )
 from .prompting import (
@@ -203,8 +202,8 @@ class Contexts(Begun):
         if task in RETRIEVAL:
             begun = self.begun(task, self.query(problem, task))
             lines, keys = self.wanted(problem, task)
-            separator = SEPARATORS[self.key_separator]
-            return score_retrieval(lines, keys, response, begun, separator)
+            keyed = with_keys(keys, lines, self.key_separator)
+            return score_retrieval(lines, keyed, response, begun)
         score = self.judged(problem, task, response)
         if rule == "partial" and trial.factors["dataset"] == "semtrace":
             any_length = self.wrong_length == "by_position"
@@ -225,10 +224,13 @@ class Contexts(Begun):
             drawn_for, count, self.distractor_source, tokens, self.seed
         )
         codes = problem.code, *others
-        functions = [Shown(code) for code in codes]
+        functions = with_blanks(codes)
         if keyed:
-            keys = line_keys(problem.id, codes, self.seed)
-            functions = with_keys(codes, keys, self.key_separator, self.keyed_blank)
+            keys = line_keys(problem.id, codes, self.seed, self.keyed_blank)
+            for number, own in enumerate(keys):
+                functions[number] = with_keys(
+                    own, functions[number], self.key_separator
+                )
         return mix(
             functions,
             position=position,
@@ -242,16 +244,12 @@ class Contexts(Begun):
         function of `problem`, or for `line_retrieval` one line, drawn with the seed.
         The key of a blank line is empty unless `keyed_blank`."""
         lines = problem.code.split("\n")
-        [drawn] = line_keys(problem.id, (problem.code,), self.seed)
+        codes = (problem.code,)
+        [drawn] = line_keys(problem.id, codes, self.seed, self.keyed_blank)
         keys = drawn[: len(lines)]
-        shown = []
-        for number, line in enumerate(lines):
-            if line.strip():
-                shown.append(number)
-            elif not self.keyed_blank:
-                keys[number] = ""
         if task == "function_retrieval":
             return lines, keys
+        shown = [number for number, line in enumerate(lines) if line.strip()]
         if self.line_asked == "body":
             shown = shown[1:] or shown
         asked = shown[rng(self.seed, "line", problem.id).integers(len(shown))]

@@ -111,16 +111,11 @@ def _ended(text: str) -> str:
 
 
 def score_retrieval(
-    lines: Sequence[str],
-    keys: Sequence[str],
-    response: Response,
-    begun: str,
-    separator: str = " ",
+    lines: Sequence[str], keyed: Sequence[str], response: Response, begun: str
 ) -> Score:
     """Return the score (1 or 0) of the block retrieved in `response`, which continues
-    the prefill `begun`. The block is correct if it equals `lines` to the character:
-    either all without keys, or each with its key of `keys` and `separator`. An empty
-    key means that the line has none.
+    the prefill `begun`. The block is correct if it equals to the character either
+    `lines` or `keyed`, the same lines as the context shows them, with their keys.
 
     The outcome is unparsable if no fence closes the block, or truncated if the response
     was also cut off. Only line breaks before the closing fence are stripped;
@@ -132,8 +127,6 @@ def score_retrieval(
     block = begun_block(_ended(without_thoughts(response.text)), begun)
     if block is None:
         return unread(response, "the block is not closed")
-    pairs = zip(keys, lines, strict=True)
-    keyed = [f"{key}{key and separator}{line}" for key, line in pairs]
     if block.rstrip("\n") in [_ended("\n".join(own)) for own in (lines, keyed)]:
         return Score(Outcome.CORRECT, 1.0, block)
     return Score(Outcome.INCORRECT, 0.0, block)
