@@ -15,6 +15,7 @@ from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import normal_quantile
 
 from ..prompting import PREDICTIONS
+from .largest_drops import ANY
 from .tables import GPT, groups_of, published_groups
 
 FAMILIES = {
@@ -26,22 +27,15 @@ FAMILIES = {
 """Dict from family to its smaller and its larger model."""
 PANEL = ["dataset", "task", "digits", "qac"]
 """Columns that identify a panel: answers are compared within a panel."""
-LENGTHS = ["dataset", "task", "qac"]
-"""Columns that identify answers which differ in the number of digits."""
-COLUMNS = ["number", "model", *PANEL, "distractors", "value", "low", "high", "problems"]
-"""Columns of the table of numbers."""
 MIDDLE = "middle - ends"
 """Number: accuracy in the middle third of the positions minus that at both ends."""
 COUNT = "most distractors - fewest"
 """Number: accuracy with the most distractors minus that with the fewest."""
-ANY = "any"
-"""Value of the column distractors, or of another factor, for a comparison over all of
-its values."""
 CELL = [*PANEL, "metric"]
 """Columns that identify a cell: largest drops are compared within a cell."""
 
-Numbers = dict[str, pd.Series]
-"""Dict from a number's name to its estimates (`Moved`), a series indexed by model."""
+Numbers = Iterator[tuple[str, pd.Series]]
+"""Pairs of a number's name and its estimates (`Moved`), a series indexed by model."""
 
 
 def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -52,20 +46,31 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
     Columns: number (its name, such as `middle - ends`), model; dataset, task (`function
     - line` for a comparison of these two retrieval tasks), digits, qac, distractors
-    (their number, or `any`); value, low, high (interval at `confidence`), problems. A
-    problem's influence is counted once for all sides of a number.
+    (their number as text), each `any` for a comparison over all of its values; value,
+    low, high (interval at `confidence`), problems. A problem's influence is counted
+    once for all sides of a number.
     """
     rows = []
-    for cell, numbers, part in _cells(_unkeyed(answers)):
-        problems = part["problem"].nunique()
-        for number, by_model in numbers.items():
-            known = dict(by_model)
-            for group, models in groups_of(known).items():
-                known[group] = mean(list(by_model[models]))
-            for name, estimate in known.items():
-                ends = estimate.interval(problems, confidence)
-                rows.append((number, name, *cell, estimate.value, *ends, problems))
-    return pd.DataFrame(rows, columns=COLUMNS).dropna(subset="value")
+    answers = _unkeyed(answers)
+    answers = answers.assign(context=answers["distractors"].astype(str))
+    # A comparison is over all values of each factor that does not group its answers.
+    over = {"task": "function - line", "digits": ANY, "qac": ANY, "context": ANY}
+    for by, numbers in COMPARED:
+        for group, part in answers.groupby(by, sort=False):
+            cell = over | dict(zip(by, group, strict=True))
+            problems = part["problem"].nunique()
+            for number, by_model in numbers(part):
+                known = dict(by_model)
+                for name, models in groups_of(known).items():
+                    known[name] = mean(list(by_model[models]))
+                for model, estimate in known.items():
+                    row = {"number": number, "model": model, **cell}
+                    row["value"] = estimate.value
+                    row |= estimate.interval(problems, confidence)._asdict()
+                    rows.append(row | {"problems": problems})
+    columns = ["number", "model", *PANEL, "context", "value", "low", "high", "problems"]
+    table = pd.DataFrame(rows, columns=columns).dropna(subset="value")
+    return table.rename(columns={"context": "distractors"})
 
 
 def _unkeyed(table: pd.DataFrame) -> pd.DataFrame:
@@ -73,25 +78,6 @@ def _unkeyed(table: pd.DataFrame) -> pd.DataFrame:
     from lines with keys."""
     keyed = table["keys"].astype(bool) & table["task"].isin(PREDICTIONS)
     return table[~keyed]
-
-
-def _cells(
-    answers: pd.DataFrame,
-) -> Iterator[tuple[tuple[object, ...], Numbers, pd.DataFrame]]:
-    """Yield three values for each comparison of `answers`: the values of `PANEL` and of
-    distractors, the numbers, and the answers whose problems are behind them."""
-    for panel, part in answers.groupby(PANEL, sort=False):
-        for count, some in [(ANY, part), *part.groupby("distractors")]:
-            yield (*panel, str(count)), _numbers(some), part
-    for (dataset, task, qac), part in answers.groupby(LENGTHS, sort=False):
-        yield (dataset, task, ANY, qac, ANY), _by_digits(part), part
-    for (dataset, digits), part in answers.groupby(["dataset", "digits"], sort=False):
-        function = part["task"] == "function_retrieval"
-        line = part["task"] == "line_retrieval"
-        apart = {"share": _apart(part, function, line)}
-        yield (dataset, "function - line", digits, ANY, ANY), apart, part
-        for task, some in part.groupby("task", sort=False):
-            yield (dataset, task, digits, ANY, ANY), _by_query(some), part
 
 
 def asked() -> dict[str, pd.DataFrame]:
@@ -105,89 +91,90 @@ def asked() -> dict[str, pd.DataFrame]:
     return {"models": models, "open": open_models, "families": families}
 
 
-def _shares(
-    part: pd.DataFrame, mask: pd.Series, value: str = "value_strict"
-) -> pd.Series:
-    """Return the mean of the column `value` over the answers of each model under
-    `mask`, as a series of estimates indexed by model."""
-    scores = part[value].astype(float).where(mask)
-    models = part["model"].to_numpy()
-    return scores.set_axis(part["problem"]).groupby(models, sort=False).apply(share)
+def _shares(part: pd.DataFrame, value: str = "value_strict") -> pd.Series:
+    """Return the mean of the column `value` over the answers `part` of each model, as a
+    series of estimates indexed by model."""
+    scores = part.set_index("problem")[value].astype(float)
+    return scores.groupby(part["model"].to_numpy(), sort=False).apply(share)
 
 
-def _apart(
-    part: pd.DataFrame,
-    first: pd.Series,
-    second: pd.Series,
-    value: str = "value_strict",
-) -> pd.Series:
-    """Return, for each model, the mean under the mask `first` minus the mean under
-    `second`, as a series of estimates."""
-    return _shares(part, first, value) - _shares(part, second, value)
-
-
-def _dips(
-    part: pd.DataFrame, among: pd.Series | bool = True, value: str = "value_strict"
-) -> pd.Series:
+def _dips(part: pd.DataFrame, value: str = "value_strict") -> pd.Series:
     """Return, for each model, the mean of the column `value` in the middle third of the
-    positions minus its mean at both ends. The result is a series of estimates. Only
-    answers under the mask `among` count."""
+    positions minus its mean at both ends, as a series of estimates."""
     depth = part["depth"]
-    middle = depth.between(1 / 3, 2 / 3)
-    ends = depth.isin([depth.min(), depth.max()])
-    return _apart(part, among & middle, among & ends, value)
+    middle = part[depth.between(1 / 3, 2 / 3)]
+    ends = part[depth.isin([depth.min(), depth.max()])]
+    return _shares(middle, value) - _shares(ends, value)
 
 
-def _numbers(part: pd.DataFrame) -> Numbers:
-    """Return the numbers of one panel's answers `part`: shares, and differences between
+def _in_panel(part: pd.DataFrame) -> Numbers:
+    """Yield the numbers of one panel's answers `part`: shares, and differences between
     positions, between numbers of distractors, and between models of a family."""
     depth = part["depth"]
-    counts = part["distractors"]
     fourth = (5 * depth + 1e-9).astype(int) == 3
-    first = depth == depth.min()
-    last = depth == depth.max()
-    own = _shares(part, depth >= 0)
+    first = part[depth == depth.min()]
+    last = part[depth == depth.max()]
+    own = _shares(part)
+    yield "share", own
+    yield "fourth fifth - the rest", _shares(part[fourth]) - _shares(part[~fourth])
+    yield "beginning - end", _shares(first) - _shares(last)
+    yield "unresolved, middle - ends", _dips(part, "unresolved_strict")
     dips = _dips(part)
-    larger = pd.Series(dtype=object)
-    for name, (small, large) in FAMILIES.items():
-        if {small, large} <= {*own.index}:
-            larger[name] = own[large] - own[small]
-    numbers = {"share": own, MIDDLE: dips}
-    numbers["larger - smaller"] = larger
-    numbers["fourth fifth - the rest"] = _apart(part, fourth, ~fourth)
-    numbers["beginning - end"] = _apart(part, first, last)
-    numbers["unresolved, middle - ends"] = _dips(part, value="unresolved_strict")
-    if counts.nunique() > 1:
-        most = counts == counts.max()
-        fewest = counts == counts.min()
-        numbers[COUNT] = _apart(part, most, fewest)
+    yield MIDDLE, dips
+    beside = {}
     if len(dips) > 1:
-        beside = dips.copy()
-        for name in dips.index:
-            beside[name] -= mean(list(dips.drop(name)))
-        numbers[f"{MIDDLE}, beside the others"] = beside
-    return numbers
+        for model, dip in dips.items():
+            beside[model] = dip - mean(list(dips.drop(model)))
+    yield f"{MIDDLE}, beside the others", pd.Series(beside)
+    larger = {}
+    for family, (small, large) in FAMILIES.items():
+        if {small, large} <= {*own.index}:
+            larger[family] = own[large] - own[small]
+    yield "larger - smaller", pd.Series(larger)
+    least, most = _extremes(part, "distractors")
+    yield COUNT, _shares(most) - _shares(least)
+
+
+def _extremes(part: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the answers in `part` with the smallest and those with the largest value of
+    the column `factor`; both are empty if there is only one value."""
+    values = part[factor]
+    several = values.nunique() > 1
+    least = part[several & (values == values.min())]
+    return least, part[several & (values == values.max())]
 
 
 def _by_digits(part: pd.DataFrame) -> Numbers:
-    """Return how much lower one task's answers `part` are in the middle with the most
-    digits than with the fewest; nothing for a single number of digits."""
-    digits = part["digits"]
-    if digits.nunique() == 1:
-        return {}
-    dips = _dips(part, digits == digits.max()) - _dips(part, digits == digits.min())
-    return {f"{MIDDLE}, most digits - fewest": dips}
+    """Yield how much lower one task's answers `part` are in the middle with the most
+    digits than with the fewest."""
+    fewest, most = _extremes(part, "digits")
+    yield f"{MIDDLE}, most digits - fewest", _dips(most) - _dips(fewest)
 
 
 def _by_query(part: pd.DataFrame) -> Numbers:
-    """Return the differences between one task's answers `part` with and without the
+    """Yield the differences between one task's answers `part` with and without the
     query before the code."""
-    leading = part["qac"].astype(bool)
-    dips = _dips(part, leading) - _dips(part, ~leading)
-    return {
-        "share, with - without": _apart(part, leading, ~leading),
-        f"{MIDDLE}, with - without": dips,
-    }
+    without, leading = _extremes(part, "qac")
+    yield "share, with - without", _shares(leading) - _shares(without)
+    yield f"{MIDDLE}, with - without", _dips(leading) - _dips(without)
+
+
+def _by_task(part: pd.DataFrame) -> Numbers:
+    """Yield the difference between the answers `part` about functions and lines."""
+    tasks = part["task"]
+    function = part[tasks == "function_retrieval"]
+    yield "share", _shares(function) - _shares(part[tasks == "line_retrieval"])
+
+
+COMPARED = (
+    (PANEL, _in_panel),
+    ([*PANEL, "context"], _in_panel),
+    (["dataset", "task", "qac"], _by_digits),
+    (["dataset", "task", "digits"], _by_query),
+    (["dataset", "digits"], _by_task),
+)
+"""Pairs of the columns within whose values answers are compared, and the function that
+yields the numbers of one such group."""
 
 
 def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
