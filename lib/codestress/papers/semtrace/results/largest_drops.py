@@ -2,9 +2,7 @@
 single models and for groups, and gains of one data set over another."""
 
 import math
-from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,6 +28,8 @@ MEAN = "largest drop of the models' mean curve"
 """Reading of a group's largest drop, from the mean of its models' accuracies."""
 MOST = "largest drop of any model"
 """Reading (interpretation of the paper's words) of a group's largest drop "up to"."""
+READINGS = (OWN, MEAN, MOST)
+"""Readings of a group's largest drop."""
 Curves = dict[str, Array]
 """Dict from model to accuracies, shape (numbers of distractors, 1 + resamples,
 positions). Along the second axis, the first row is that of all problems, each further
@@ -58,15 +58,22 @@ def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
         names["problems"] = part["problem"].nunique()
         random = rng(given.seed, "largest drops", "strict", *map(str, panel))
         curves = _curves(part, given.resamples, random)
-        counts = sorted(part["distractors"].unique())
-        for row, chosen in _compared(curves, counts):
-            for unit in ("points", "relative"):
-                row |= numbers_of(chosen, unit, row["reading"], given.confidence)
-            rows.append(names | row)
-    if rows:
-        return pd.DataFrame(rows)
+        models = {model: [model] for model in curves}
+        for name, chosen in (models | groups_of(models)).items():
+            whole = np.stack([curves[model] for model in chosen])
+            contexts = {ANY: whole}
+            for number, count in enumerate(sorted(part["distractors"].unique())):
+                contexts[str(count)] = whole[:, [number]]
+            readings = READINGS if len(chosen) > 1 else (OWN,)
+            for context, reading in product(contexts, readings):
+                row = {"model": name, **names}
+                row |= {"context": context, "reading": reading}
+                for unit in ("points", "relative"):
+                    own = contexts[context]
+                    row |= numbers_of(own, unit, reading, given.confidence)
+                rows.append(row)
     columns = ["model", *PANEL, "context", "reading", "problems", "relative"]
-    return pd.DataFrame(columns=columns)
+    return pd.DataFrame(rows, columns=None if rows else columns)
 
 
 def _curves(part: pd.DataFrame, resamples: int, random: np.random.Generator) -> Curves:
@@ -95,27 +102,6 @@ def _curves(part: pd.DataFrame, resamples: int, random: np.random.Generator) -> 
             shape = len(means), *cells.columns.levshape
             curves[model] = means.clip(0, 1).reshape(shape).swapaxes(0, 1)
     return curves
-
-
-def _compared(
-    curves: Curves, counts: Sequence[int]
-) -> Iterator[tuple[dict[str, Any], Array]]:
-    """Yield each model or group, context and reading as a row, with the accuracies
-    (models, numbers of distractors, 1 + resamples, positions) that the row is about.
-    `counts` are the numbers of distractors."""
-    names = {model: [model] for model in curves}
-    names |= groups_of(names)
-    for name, models in names.items():
-        whole = np.stack([curves[model] for model in models])
-        contexts = {ANY: whole}
-        for number, count in enumerate(counts):
-            contexts[str(count)] = whole[:, [number]]
-        readings = [OWN]
-        if len(models) > 1:
-            readings += [MEAN, MOST]
-        for context, reading in product(contexts, readings):
-            row = {"model": name, "context": context, "reading": reading}
-            yield row, contexts[context]
 
 
 def numbers_of(
