@@ -79,14 +79,9 @@ def test_splits_are_disjoint_and_whole() -> None:
 def test_answers_are_right_by_the_studies_own_rules(size: Size, number: int) -> None:
     turn = chat("line_retrieval", size, "train", 5, number).turns[0]
     keyed = turn.answer.strip("\n`")
-    line = keyed.partition(" ")[2]
-    response = Response(f"{turn.begun}{turn.answer}", "stop")
-    assert (
-        score_retrieval(
-            [line], [keyed], Response(turn.answer, "stop"), turn.begun
-        ).outcome
-        is Outcome.CORRECT
-    ), response
+    response = Response(turn.answer, "stop")
+    score = score_retrieval([keyed[7:]], [keyed], response, turn.begun)
+    assert score.outcome is Outcome.CORRECT, turn
     for turn in chat("find_the_origin", size, "train", 5, number).turns:
         listed = dict(
             reversed(pair)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from codestress.inference.run import run
-from codestress.papers.semtrace.contexts import SEPARATORS, trace_problems, with_keys
+from codestress.papers.semtrace.contexts import SEPARATORS, trace_problems
 from codestress.papers.semtrace.prompting import problems_of
 from codestress.papers.semtrace.recall import score_retrieval
 from codestress.papers.semtrace.results.removal import recall_sensitivity
@@ -84,7 +84,7 @@ def test_blank_lines_have_keys_or_have_none() -> None:
         assert all(line in (keyed, keyed[6:].strip()) for keyed, line in pairs)
         assert all(line or not keyed[6:].strip() for keyed, line in pairs)
     lines = ["def f(x):", "", "    return x"]
-    keyed = with_keys(["a00001", "", "a00003"], lines, "space")
+    keyed = ["a00001 def f(x):", "", "a00003     return x"]
     for blank, outcome in (("", Outcome.CORRECT), (" ", Outcome.INCORRECT)):
         text = f"\na00001 def f(x):\n{blank}\na00003     return x\n```"
         score = score_retrieval(lines, keyed, Response(text, "stop"), "```python")

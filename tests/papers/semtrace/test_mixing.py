@@ -49,8 +49,7 @@ def test_every_line_is_there_once_and_the_target_in_order(
 
 @pytest.mark.parametrize("count", [20, 40, 60, 80])
 def test_places_are_the_papers(count: int) -> None:
-    codes = ["def f(): ...", *(f"def g{i}():\n    return {i}" for i in range(count))]
-    shown = with_blanks(codes)
+    shown = with_blanks(["def f(): ...", *["def g(): ..."] * count])
     for position in range(11):
         mixed = mix(shown, position=position, positions=11)
         before = [piece for piece in mixed.pieces[: mixed.target[0]] if piece]
@@ -80,11 +79,11 @@ def test_keys_are_unique_and_those_of_the_smaller_context_stay() -> None:
     assert len(set(every)) == len(every)
     assert all(len(key) == 6 and int(key, 16) >= 0 for key in every)
     assert small == large[:21]
-    blocks = with_blanks(few)
-    own = [with_keys(*pair, "space") for pair in zip(small, blocks, strict=True)]
+    blank = with_blanks(few)
+    own = [with_keys(*pair, "space") for pair in zip(small, blank, strict=True)]
     plain, keyed = (
         mix(shown, position=5, positions=11, fragments=2).text.split("\n")
-        for shown in (blocks, own)
+        for shown in (blank, own)
     )
     assert [line[7:] for line in keyed] == plain
     assert len({line[:6] for line in keyed}) == len(plain)

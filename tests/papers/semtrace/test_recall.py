@@ -130,12 +130,11 @@ def test_inputs(text: str, cut: bool, reason: Outcome) -> None:
 
 def test_retrieval_is_exact_to_the_character() -> None:
     lines = ["def f(x):", "    y = 1", "", "    return x"]
-    keys = ["a00001", "a00002", "a00003", "a00004"]
     plain = "\n".join(lines)
-    keyed = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
+    keyed = "\n".join(f"a0000{n} {line}" for n, line in enumerate(lines))
 
     def outcome(text: str, source: list[str] = lines, cut: bool = False) -> Outcome:
-        shown = [f"{key} {line}" for key, line in zip(keys, source, strict=True)]
+        shown = [f"a0000{n} {line}" for n, line in enumerate(source)]
         return score_retrieval(source, shown, said(text, cut), BLOCK).outcome
 
     for text in (
