@@ -20,8 +20,8 @@ from codestress.inference.budget import cost
 from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
 from codestress.inference.requests import Prompts, looked_up, request_of, server_of
-from codestress.inference.store import CHUNK, Store
-from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar, Trial, Trials
+from codestress.inference.store import Store
+from codestress.types import CHARACTERS_PER_TOKEN, Scalar, Trial, Trials
 from codestress.validation import nearest
 
 from .artefacts import Artefact
@@ -31,8 +31,6 @@ RENDERED = 4_000
 artefact of the paper has more, only a sample of the problems is rendered."""
 FEWEST_PROBLEMS = 10
 """Smallest number of problems in a sample, if the artefact has that many."""
-COUNTS = ("requests", "answered", "repeated", "characters", "longest", "too_long")
-"""Fields of a `PlanRow` that are counted over the sample and scaled to all requests."""
 
 
 @dataclass
@@ -94,17 +92,19 @@ class Plan(NamedTuple):
     """Dict from the name of each artefact that cannot be built to the reason."""
 
 
-@dataclass
-class Planning:
-    """State of a plan while its artefacts are counted: the open store, the errors, and
-    the requests counted so far."""
+class _Sample(NamedTuple):
+    """Trials of which a plan renders the prompts, for all trials that a model is asked."""
 
-    responses: Store
-    errors: dict[str, str]
-    planned: set[tuple[str, str | int]]
-    """Requests and trials counted so far, each with its server: a request as its key, a
-    trial as a hash. The server is included because two servers may have the same key,
-    and no server's response stands for another server's."""
+    asked: Trials
+    """All trials."""
+    prompts: Prompts
+    """Prompts of the sample, rendered when they are needed."""
+    problems: int
+    """Number of different problems in all trials."""
+    rendered: float
+    """Share (0 to 1) of the problems that are in the sample."""
+    scale: float
+    """Number of requests of all trials for each request of the sample."""
 
 
 def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
@@ -117,8 +117,8 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     recognised. Retries after refusals are not counted. If a request has no response,
     the later requests of its trial count as missing too, with the same length.
 
-    The plan's `errors` names each artefact whose trials cannot be made or whose stored
-    responses come from another server.
+    The plan's `errors` names each artefact whose trials cannot be made, or with stored
+    responses to one of its models from another server. Such a model has no row.
     """
     errors: dict[str, str] = {}
     asked: list[tuple[Artefact, Trials]] = []
@@ -130,26 +130,28 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
             errors[artefact.name] = str(error)
             continue
         asked.append((artefact, trials))
-        prompts = trials.total(group[0].name for group in _groups(artefact, trials))
+        prompts = trials.total(_smallest_windows(artefact, trials))
         largest[artefact.paper] = max(largest[artefact.paper], prompts)
     import_known(itertools.chain(*(artefact.models for artefact in artefacts)), store)
     rows = []
+    planned = set[tuple[str, str | int]]()
     with Store(store) as responses, Progress(len(asked), "plan") as progress:
-        planning = Planning(responses, errors, set())
         for artefact, trials in asked:
-            most = max(1, largest[artefact.paper])
-            rows += _rows(artefact, trials, RENDERED / most, planning)
+            share = RENDERED / max(1, largest[artefact.paper])
+            sample = _sample(trials, share)
+            for entry in artefact.models:
+                # Models that are asked the same trials share the rendered prompts.
+                if trials.of(entry.name) is not sample.asked:
+                    sample = _sample(trials.of(entry.name), share)
+                try:
+                    counts = _counts(sample.prompts, entry, responses, planned)
+                except EngineError as error:
+                    errors[artefact.name] = str(error)
+                    continue
+                rate = None if entry.local else responses.rate(entry.name)
+                rows.append(_row(artefact.name, entry, sample, counts, rate))
             progress.update()
     return Plan(rows, errors)
-
-
-def _groups(artefact: Artefact, trials: Trials) -> list[list[ModelEntry]]:
-    """Return the models of `artefact` in groups that get the same trials. Each model
-    with trials in `trials.own` is a group of one."""
-    groups: dict[int, list[ModelEntry]] = {}
-    for entry in artefact.models:
-        groups.setdefault(id(trials.of(entry.name)), []).append(entry)
-    return list(groups.values())
 
 
 def rank_of(problem: str) -> float:
@@ -163,109 +165,109 @@ def rank_of(problem: str) -> float:
     return int.from_bytes(hashlib.blake2b(name, digest_size=6).digest()) / 2**48
 
 
-def _rows(
-    artefact: Artefact, trials: Trials, share: float, planning: Planning
-) -> list[PlanRow]:
-    """Return a `PlanRow` for each model of `artefact`, in order, from the prompts of a sample of
-    problems.
-
-    The sample is a `share` of the problems (1 or more: all), but at least `FEWEST_PROBLEMS`
-    problems. Each prompt is rendered once for all models that are asked the same trials.
-    """
-    rows: dict[str, PlanRow] = {}
-    for entries in _groups(artefact, trials):
-        asked = trials.of(entries[0].name)
-        ranks = {trial.problem: rank_of(trial.problem) for trial in asked.items}
-        limit = max([share, *sorted(ranks.values())[:FEWEST_PROBLEMS]])
-        sample = [trial for trial in asked.items if ranks[trial.problem] <= limit]
-        rendered = sum(rank <= limit for rank in ranks.values()) / max(1, len(ranks))
-        for entry in entries:
-            row = PlanRow(artefact.name, entry.name, len(ranks), rendered=rendered)
-            row.unpriced = entry.needs_key and not entry.price
-            rows[entry.name] = row
-        for start in range(0, len(sample), CHUNK):
-            prompts = Prompts(replace(asked, items=sample[start : start + CHUNK]))
-            for entry in entries:
-                _count(rows[entry.name], prompts, entry, planning)
-        steps = sum(map(asked.steps, asked.items))
-        scale = steps / max(1, sum(map(asked.steps, sample)))
-        for entry in entries:
-            row = rows[entry.name]
-            for name in COUNTS:
-                setattr(row, name, round(scale * getattr(row, name)))
-            _price(row, entry, planning.responses)
-    return [rows[entry.name] for entry in artefact.models]
+def _sample(asked: Trials, share: float) -> _Sample:
+    """Return the sample of the trials `asked` with a `share` of their problems (1 or
+    more: all), but at least `FEWEST_PROBLEMS` problems."""
+    ranks = {trial.problem: rank_of(trial.problem) for trial in asked.items}
+    limit = max([share, *sorted(ranks.values())[:FEWEST_PROBLEMS]])
+    items = [trial for trial in asked.items if ranks[trial.problem] <= limit]
+    rendered = sum(rank <= limit for rank in ranks.values()) / max(1, len(ranks))
+    steps = sum(map(asked.steps, asked.items))
+    scale = steps / max(1, sum(map(asked.steps, items)))
+    prompts = Prompts(replace(asked, items=items))
+    return _Sample(asked, prompts, len(ranks), rendered, scale)
 
 
-def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
-    """Set the price and the time of `row`."""
+def _row(
+    artefact: str,
+    entry: ModelEntry,
+    sample: _Sample,
+    counts: Mapping[str, int],
+    rate: float | None,
+) -> PlanRow:
+    """Return the row of an artefact and the model `entry`, from the `counts` of a
+    sample, scaled to all trials, and the model's `rate` in responses a second."""
+    row = PlanRow(artefact, entry.name, sample.problems)
+    for name, count in counts.items():
+        setattr(row, name, round(sample.scale * count))
+    row.rendered = sample.rendered
+    row.unpriced = entry.needs_key and not entry.price
+    row.seconds = row.missing / rate if rate else None
     if entry.price:
         tokens = row.characters / CHARACTERS_PER_TOKEN
         row.dollars_low = cost(entry, tokens, 0)
         row.dollars_high = cost(entry, tokens, row.longest)
-    rate = None if entry.local else responses.rate(entry.name)
-    row.seconds = row.missing / rate if rate else None
+    return row
 
 
-def _count(
-    row: PlanRow, prompts: Prompts, entry: ModelEntry, planning: Planning
-) -> None:
-    """Add the requests of the trials of `prompts` to the model `entry` to the counts of `row`.
+def _counts(
+    prompts: Prompts,
+    entry: ModelEntry,
+    responses: Store,
+    planned: set[tuple[str, str | int]],
+) -> Counter[str]:
+    """Return counts of the requests of `prompts` to the model `entry`, by the fields of
+    `PlanRow`, and add the requests without a response to `planned`.
 
-    If a stored response comes from another server, no stored response counts, and the error goes to
-    `planning.errors`.
+    `planned` has requests (as keys) and trials (as hashes), each with its server: two
+    servers may have the same key, and no server's response stands for another server's.
     """
-    items = prompts.trials.items
-    try:
-        stored = list(looked_up(prompts, entry, planning.responses))
-    except EngineError as error:
-        planning.errors[row.artefact] = str(error)
-        stored = [([], prompts.first(index, entry)) for index in range(len(items))]
+    counts = Counter[str]()
     server = server_of(entry)
-    for trial, (replies, pending) in zip(items, stored, strict=True):
+    stored = looked_up(prompts, entry, responses)
+    for trial, (replies, pending) in zip(prompts.trials.items, stored, strict=True):
         # A retry after a refusal is not another request.
         answered = sum(step.request.attempt == 0 for step, _ in replies)
-        row.answered += answered
+        counts["answered"] += answered
         if pending is None:
-            row.requests += answered
+            counts["requests"] += answered
             continue
         steps = prompts.trials.steps(trial)
-        row.requests += steps
         left = steps - answered
         prompt = pending.request.prompt
         first = (server, pending.request.key)
         # Trials may share their first request, not their later ones.
         whole = (server, hash((first, trial.problem, *trial.factors.values())))
-        later = 0 if whole in planning.planned else left - 1
-        missing = min(left, later + (first not in planning.planned))
-        planning.planned |= {first, whole}
-        row.repeated += left - missing
-        row.characters += missing * prompt.characters
-        row.longest += missing * prompt.sampling.max_tokens
-        row.too_long += beyond_window(prompt, entry)
+        later = 0 if whole in planned else left - 1
+        missing = min(left, later + (first not in planned))
+        planned |= {first, whole}
+        counts["requests"] += steps
+        counts["repeated"] += left - missing
+        counts["characters"] += missing * prompt.characters
+        counts["longest"] += missing * prompt.sampling.max_tokens
+        counts["too_long"] += prompt.characters > window(entry)
+    return counts
 
 
-def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
-    """Return whether `prompt` is longer than the context window of the model `entry`,
-    estimated at 4 characters a token; False if the model's window is not known."""
-    window = entry.context or math.inf
-    return prompt.characters > window * CHARACTERS_PER_TOKEN
+def window(entry: ModelEntry) -> float:
+    """Return the largest number of characters in a prompt to the model `entry`, at 4
+    characters a token; infinity if the model's context window is not known."""
+    return (entry.context or math.inf) * CHARACTERS_PER_TOKEN
+
+
+def _smallest_windows(artefact: Artefact, trials: Trials) -> list[str]:
+    """Return, for each part of `trials` that models of `artefact` are asked, the name
+    of the model with the smallest context window."""
+    smallest = {}
+    for entry in sorted(artefact.models, key=window, reverse=True):
+        smallest[id(trials.of(entry.name))] = entry.name
+    return list(smallest.values())
 
 
 def check_windows(artefact: Artefact, trials: Trials) -> None:
     """Raise `ParameterError` if a prompt of `trials` does not fit the context window of
     a model of `artefact`. The message describes the prompt. No model is asked."""
-    for entries in _groups(artefact, trials):
-        smallest = min(entries, key=lambda entry: entry.context or math.inf)
-        if not smallest.context:
+    names = _smallest_windows(artefact, trials)
+    for entry in artefact.models:
+        if entry.name not in names or not entry.context:
             continue
-        part = trials.of(smallest.name)
+        part = trials.of(entry.name)
         for trial in part.items:
-            prompt = part.render(trial)
-            if beyond_window(prompt, smallest):
+            size = part.render(trial).characters
+            if size > window(entry):
                 raise ParameterError(
-                    f"{artefact.name}: a prompt has {prompt.characters:,} characters "
-                    f"({listed(trial.factors)}); the context of {smallest.name} has {smallest.context:,} tokens.\n"
+                    f"{artefact.name}: a prompt has {size:,} characters "
+                    f"({listed(trial.factors)}); the context of {entry.name} has {entry.context:,} tokens.\n"
                     "Make them shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
                 )
 
