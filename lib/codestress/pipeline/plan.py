@@ -32,6 +32,10 @@ artefact of the paper has more, only a sample of the problems is rendered."""
 FEWEST_PROBLEMS = 10
 """Smallest number of problems in a sample, if the artefact has that many."""
 
+Planned = set[tuple[str, str | int]]
+"""Requests (as keys) and trials (as hashes) of a plan so far, each with its server: two
+servers may have the same key, and no server's response stands for another server's."""
+
 
 @dataclass
 class PlanRow:
@@ -98,7 +102,8 @@ class _Sample(NamedTuple):
     asked: Trials
     """All trials."""
     prompts: Prompts
-    """Prompts of the sample, rendered when they are needed."""
+    """Prompts of the sample, rendered when they are needed, and kept for the next model
+    that is asked the same trials."""
     problems: int
     """Number of different problems in all trials."""
     rendered: float
@@ -125,31 +130,26 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     largest = Counter[str]()
     for artefact in artefacts:
         try:
-            trials = artefact.trials()
+            asked.append((artefact, artefact.trials()))
         except CodestressError as error:
             errors[artefact.name] = str(error)
-            continue
-        asked.append((artefact, trials))
+    for artefact, trials in asked:
         prompts = trials.total(_smallest_windows(artefact, trials))
         largest[artefact.paper] = max(largest[artefact.paper], prompts)
     import_known(itertools.chain(*(artefact.models for artefact in artefacts)), store)
     rows = []
-    planned = set[tuple[str, str | int]]()
+    planned: Planned = set()
     with Store(store) as responses, Progress(len(asked), "plan") as progress:
         for artefact, trials in asked:
             share = RENDERED / max(1, largest[artefact.paper])
             sample = _sample(trials, share)
             for entry in artefact.models:
-                # Models that are asked the same trials share the rendered prompts.
                 if trials.of(entry.name) is not sample.asked:
                     sample = _sample(trials.of(entry.name), share)
                 try:
-                    counts = _counts(sample.prompts, entry, responses, planned)
+                    rows.append(_row(artefact, entry, sample, responses, planned))
                 except EngineError as error:
                     errors[artefact.name] = str(error)
-                    continue
-                rate = None if entry.local else responses.rate(entry.name)
-                rows.append(_row(artefact.name, entry, sample, counts, rate))
             progress.update()
     return Plan(rows, errors)
 
@@ -179,19 +179,20 @@ def _sample(asked: Trials, share: float) -> _Sample:
 
 
 def _row(
-    artefact: str,
+    artefact: Artefact,
     entry: ModelEntry,
     sample: _Sample,
-    counts: Mapping[str, int],
-    rate: float | None,
+    responses: Store,
+    planned: Planned,
 ) -> PlanRow:
-    """Return the row of an artefact and the model `entry`, from the `counts` of a
-    sample, scaled to all trials, and the model's `rate` in responses a second."""
-    row = PlanRow(artefact, entry.name, sample.problems)
-    for name, count in counts.items():
+    """Return the row of `artefact` and the model `entry`, from the counts of `sample`,
+    scaled to all trials. Raises `EngineError` as `_counts` does."""
+    row = PlanRow(artefact.name, entry.name, sample.problems)
+    for name, count in _counts(sample.prompts, entry, responses, planned).items():
         setattr(row, name, round(sample.scale * count))
     row.rendered = sample.rendered
     row.unpriced = entry.needs_key and not entry.price
+    rate = None if entry.local else responses.rate(entry.name)
     row.seconds = row.missing / rate if rate else None
     if entry.price:
         tokens = row.characters / CHARACTERS_PER_TOKEN
@@ -201,18 +202,14 @@ def _row(
 
 
 def _counts(
-    prompts: Prompts,
-    entry: ModelEntry,
-    responses: Store,
-    planned: set[tuple[str, str | int]],
+    prompts: Prompts, entry: ModelEntry, responses: Store, planned: Planned
 ) -> Counter[str]:
     """Return counts of the requests of `prompts` to the model `entry`, by the fields of
-    `PlanRow`, and add the requests without a response to `planned`.
-
-    `planned` has requests (as keys) and trials (as hashes), each with its server: two
-    servers may have the same key, and no server's response stands for another server's.
+    `PlanRow`, and add the requests without a response to `planned`. Raises
+    `EngineError` if a response comes from another server, and then adds none.
     """
     counts = Counter[str]()
+    new: Planned = set()
     server = server_of(entry)
     stored = looked_up(prompts, entry, responses)
     for trial, (replies, pending) in zip(prompts.trials.items, stored, strict=True):
@@ -228,14 +225,17 @@ def _counts(
         first = (server, pending.request.key)
         # Trials may share their first request, not their later ones.
         whole = (server, hash((first, trial.problem, *trial.factors.values())))
-        later = 0 if whole in planned else left - 1
-        missing = min(left, later + (first not in planned))
-        planned |= {first, whole}
+        fresh = Planned((first, whole)) - planned - new
+        new |= fresh
+        later = left - 1 if whole in fresh else 0
+        missing = min(left, later + (first in fresh))
         counts["requests"] += steps
         counts["repeated"] += left - missing
         counts["characters"] += missing * prompt.characters
         counts["longest"] += missing * prompt.sampling.max_tokens
         counts["too_long"] += prompt.characters > window(entry)
+    # Not before the end: a model without a row asks nothing that others repeat.
+    planned |= new
     return counts
 
 
