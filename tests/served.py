@@ -12,7 +12,8 @@ from typing import Any
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import open_engine
 from codestress.inference.registry import ModelEntry
-from codestress.inference.run import Results, run
+from codestress.inference.results import Results
+from codestress.inference.run import run
 from codestress.types import (
     Message,
     Outcome,

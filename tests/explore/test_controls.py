@@ -24,7 +24,8 @@ from codestress.explore.controls import (
 )
 from codestress.explore.curves import RANGES, share_figure
 from codestress.explore.questions import prompt_explorer, prompt_html
-from codestress.inference.run import Results, run
+from codestress.inference.results import Results
+from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.pipeline import explain
 from codestress.pipeline.artefacts import Artefact

@@ -24,7 +24,7 @@ from codestress.inference.archive import (
 from codestress.inference.budget import BudgetReached
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import server_of, stored_requests
-from codestress.inference.run import Results
+from codestress.inference.results import Results
 from codestress.inference.store import Store
 from codestress.types import (
     Prompt,

@@ -28,7 +28,8 @@ from codestress.inference.budget import (
 )
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.engines.openai import Settings, open_engine, request_body
-from codestress.inference.run import Results, score
+from codestress.inference.results import Results
+from codestress.inference.run import score
 from codestress.inference.served import checked
 from codestress.inference.store import Store
 from codestress.types import (

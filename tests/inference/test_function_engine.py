@@ -7,7 +7,7 @@ import textwrap
 from typing import Any
 
 from codestress.errors import EngineError
-from codestress.inference.run import Results
+from codestress.inference.results import Results
 from codestress.types import Outcome, Response, Score, Trial, Trials
 from conftest import ROOT
 from served import Served, counts_of, prompt

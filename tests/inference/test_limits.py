@@ -18,7 +18,8 @@ from codestress.inference.ask import DOES_NOT_FIT, ask
 from codestress.inference.budget import Budget
 from codestress.inference.engines.base import AnswerTooLong, RequestFailed
 from codestress.inference.engines.replies import limit_of, status_in
-from codestress.inference.run import Results, score
+from codestress.inference.results import Results
+from codestress.inference.run import score
 from codestress.paths import PARAMS
 from codestress.types import Outcome, Trials
 from codestress.validation import read_yaml

@@ -30,7 +30,8 @@ from codestress.inference.engines import openai_batch
 from codestress.inference.engines.base import BatchEngine, RequestFailed
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import only_run, request_for, request_of
-from codestress.inference.run import Results, score
+from codestress.inference.results import Results
+from codestress.inference.run import score
 from codestress.inference.store import Store
 from codestress.notes import notes_kept
 from codestress.types import (

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from codestress.inference.registry import ModelEntry
-from codestress.inference.run import Results
+from codestress.inference.results import Results
 from codestress.inference.store import Store
 from codestress.papers.origin.charts import share_rows
 from codestress.report.answers_page import (

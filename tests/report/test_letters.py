@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from codestress.inference.registry import ModelEntry
-from codestress.inference.run import Results
+from codestress.inference.results import Results
 from codestress.report import letters
 from codestress.report.caption import (
     LONGEST_LABEL,

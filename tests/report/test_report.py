@@ -23,7 +23,8 @@ from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import DataError, ParameterError
 from codestress.fitting.exponential import ExponentialFit
 from codestress.fitting.proportions import Interval, newcombe, wilson
-from codestress.inference.run import Results, run
+from codestress.inference.results import Results
+from codestress.inference.run import run
 from codestress.papers.origin.charts import (
     distance_curve,
     outcome_map,

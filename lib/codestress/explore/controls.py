@@ -15,7 +15,7 @@ from IPython.display import clear_output, display
 
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import CodestressError
-from codestress.inference.run import NOTHING
+from codestress.inference.results import NOTHING
 from codestress.parameters import Asked
 from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
 from codestress.types import Scalar, Trial, Trials

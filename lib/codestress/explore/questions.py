@@ -10,7 +10,8 @@ from typing import Any
 import ipywidgets as widgets
 
 from codestress.inference.registry import load_registry
-from codestress.inference.run import NOTHING, Results, run
+from codestress.inference.results import NOTHING, Results
+from codestress.inference.run import run
 from codestress.pipeline.explain import answers_of, explained
 from codestress.report.notebook_page import page_environment
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar

@@ -8,7 +8,8 @@ from codestress.artefact_files import PROFILES
 from codestress.errors import IncompleteError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.run import Results, score
+from codestress.inference.results import Results
+from codestress.inference.run import score
 from codestress.inference.store import stored_responses
 from codestress.paths import STORE, shown
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from codestress.inference.run import Results
+from codestress.inference.results import Results
 from codestress.inference.store import stored_responses
 from codestress.literals import printable
 from codestress.paths import STORE

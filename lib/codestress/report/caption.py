@@ -8,7 +8,7 @@ from textwrap import fill, shorten
 import pandas as pd
 from matplotlib.figure import Figure
 
-from codestress.inference.run import Results, hardly_read
+from codestress.inference.results import Results, hardly_read
 from codestress.literals import counted
 from codestress.parameters import Facts
 

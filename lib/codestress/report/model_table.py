@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
-from codestress.inference.run import hardly_read
+from codestress.inference.results import hardly_read
 from codestress.paths import write_whole
 from codestress.rooms import offered_by
 from codestress.types import Outcome

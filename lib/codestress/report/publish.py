@@ -13,7 +13,7 @@ from IPython.display import Image
 from matplotlib.figure import Figure
 
 from codestress.inference.registry import find_models, load_registry
-from codestress.inference.run import Results
+from codestress.inference.results import Results
 from codestress.parameters import Facts
 from codestress.paths import OUTPUTS
 from codestress.program_counts import count_rows, programs_so_far

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from codestress.inference.run import REASONS, hardly_read, number_read
+from codestress.inference.results import REASONS, hardly_read, number_read
 from codestress.literals import counted
 from codestress.types import Outcome
 
