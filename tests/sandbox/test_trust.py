@@ -160,7 +160,7 @@ def test_the_home_is_never_readable_for_the_sake_of_an_interpreter_in_it(
 # --- backends --------------------------------------------------------------------------------------------------------
 
 
-LAYERS = {"landlock": "landlock_rules", "seccomp": "machine"}
+LAYERS = {"landlock": "landlock", "seccomp": "call_filter"}
 
 
 def take_away(

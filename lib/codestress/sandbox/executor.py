@@ -364,20 +364,21 @@ def _prepared(program: Program) -> dict[str, Any] | Execution:
     }
 
 
-def _execution(result: dict[str, str]) -> Execution:
-    """Return the execution that `result`, from a child, reports.
+def _execution(result: tuple[str, str]) -> Execution:
+    """Return the execution that `result`, a pair of a child's line and the child's end,
+    reports.
 
-    The result's `line` is not trusted: a line that is not a valid result counts as
-    tampering. If the line is empty, `ended`, the way in which the child ended, decides.
+    The line is not trusted: a line that is not a valid result counts as tampering. If
+    the line is empty, the way in which the child ended decides.
     """
-    if not result["line"]:
-        ended = result["ended"]
+    line, ended = result
+    if not line:
         if ended.startswith(("signal", "status")):
             detail = f"ended with {ended} before it returned"
             return Execution(Outcome.DIED, detail=detail)
         return Execution(Outcome(ended), detail=ended)
     try:
-        outcome, *rest = json.loads(result["line"])
+        outcome, *rest = json.loads(line)
         kind = Outcome(outcome)
         if kind in SEEN_FROM_OUTSIDE:
             raise ValueError(kind)

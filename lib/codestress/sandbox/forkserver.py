@@ -10,6 +10,7 @@ the lines otherwise.
 import contextlib
 import gc
 import importlib
+import itertools
 import json
 import os
 import select
@@ -25,6 +26,9 @@ from .data import OUTPUT_BYTES
 
 RESULT = 3
 """Number of the descriptor to which a child writes results."""
+Result = tuple[str, str]
+"""Pair for a program: the line that its child wrote, without the token, or empty; and
+how the child ended, or empty if there is a line."""
 READY = 255
 """Number of a child's descriptor that stays open until its program begins: a child that
 cannot start writes the reason to it."""
@@ -49,12 +53,12 @@ def main(readable: list[str], backend: str, packages: list[str]) -> None:
     server = Server(readable, {around: backend} if backend != "none" else {})
     gc.collect()
     gc.freeze()
-    send({"layers": server.layers})
+    send(server.layers)
     for line in sys.stdin.buffer:
-        send({"done": server.serve(json.loads(line))})
+        send(server.serve(json.loads(line)))
 
 
-def send(reply: dict[str, Any]) -> None:
+def send(reply: object) -> None:
     print(json.dumps(reply), flush=True)
 
 
@@ -66,14 +70,9 @@ class Server:
     """
 
     def __init__(self, readable: list[str], held: dict[str, str]) -> None:
-        self.landlock = layers.holding(
-            lambda: partial(layers.landlock, layers.landlock_rules(readable)),
-            lambda: os.scandir("/"),
-        )
-        self.filter = layers.holding(
-            lambda: partial(layers.filter_calls, layers.assembled()),
-            socket.socket,
-        )
+        landlock = partial(layers.landlock, readable)
+        self.landlock = layers.holding(landlock, partial(os.scandir, "/"))
+        self.filter = layers.holding(layers.call_filter, socket.socket)
         self.layers = {
             "namespaces": "",
             "landlock": "read-only" if self.landlock else "",
@@ -81,24 +80,18 @@ class Server:
             "limits": "rlimits",
         } | held
 
-    def serve(self, job: dict[str, Any]) -> list[dict[str, str]]:
-        """Return, for each program of `job`, a mapping with `line` and `ended`.
-
-        `line` is the result that the program's child wrote; empty if it wrote none.
-        `ended` is the way in which the child ended; empty if there is a line.
-        """
+    def serve(self, job: dict[str, Any]) -> list[Result]:
+        """Return the result of each program of `job`."""
         programs = job["programs"]
-        done: list[dict[str, str]] = []
+        done: list[Result] = []
         while len(done) < len(programs):
             end = None if programs[0]["own"] else len(done) + 1
             done += self.fork(programs[len(done) : end], job)
         return done
 
-    def fork(
-        self, programs: list[dict[str, Any]], job: dict[str, Any]
-    ) -> list[dict[str, str]]:
+    def fork(self, programs: list[dict[str, Any]], job: dict[str, Any]) -> list[Result]:
         """Run `programs` of `job` in one child, which has the limits of one program, and return the
-        results of the programs that ended. The results are mappings as in `serve`, at least one.
+        results of the programs that ended, at least one.
 
         If the job has a `command` (Node), the child becomes that interpreter, with the programs on
         its standard input. A child that cannot start raises `ChildProcessError` in this process.
@@ -177,11 +170,11 @@ def watch(
     pid: int, reader: int, programs: int, limits: dict[str, Any]
 ) -> tuple[bytes, str]:
     """Read the output of the child `pid` from the descriptor `reader` until the child
-    ends, writes more lines than it has `programs`, or exceeds `limits`. Then kill the
-    child's process group.
+    closes it (at the latest by its end), writes more lines than it has `programs`, or
+    exceeds `limits`. Then kill the child's process group.
 
-    Return the output, and how the child ended. If the executor is gone, kill the child
-    and end this process.
+    Return the output, and how the child ended: as `end_of` says, or the reason why it
+    was cut off. If the executor is gone, kill the child and end this process.
     """
     deadline = time.monotonic() + limits["wall_s"]
     written, lines, cut = bytearray(), 0, ""
@@ -209,45 +202,24 @@ def watch(
             cut = "tampered"
         elif len(written) - written.rfind(b"\n") > OUTPUT_BYTES + 100:
             cut = "output limit"
-    return bytes(written), ended(pid, cut, deadline, limits["cpu_s"])
+    ended = end_of(pid, limits["cpu_s"])
+    return bytes(written), cut or ended
 
 
-def ended(pid: int, cut: str, deadline: float, cpu_s: int) -> str:
-    """Return how the child `pid` ended, which has closed its output or is to be killed.
+def end_of(pid: int, cpu_s: int) -> str:
+    """Kill the child `pid` with its group and return how it ended: `CPU time`, `status`
+    with a number, or `signal` with a number.
 
-    A child with a reason `cut` is killed at once; any other child is killed if it still
-    runs at `deadline`, in seconds of `time.monotonic`. The returned text is a reason
-    such as `wall time` or `CPU time`, `status` with a number, or `signal` with a
-    number.
+    A child that already ends keeps its own status. No other process has its id before
+    `wait4`.
     """
-    end: Any = (0, 0, None)
-    while not cut and not (end := reaped(pid))[0]:
-        if time.monotonic() > deadline:
-            cut = "wall time"
-        time.sleep(0.00005)
-    if not end[0]:
-        kill(pid)
-        end = os.wait4(pid, 0)
-    _, status, usage = end
-    if cut or not os.WIFSIGNALED(status):
-        return cut or f"status {os.WEXITSTATUS(status)}"
-    number = os.WTERMSIG(status)
-    used_up = number == signal.SIGKILL and usage.ru_utime + usage.ru_stime >= cpu_s
-    return "CPU time" if number == signal.SIGXCPU or used_up else f"signal {number}"
-
-
-def reaped(pid: int) -> Any:
-    """Return the result of `os.wait4` for the child `pid` if it has ended; otherwise
-    return at once a tuple that begins with 0.
-
-    If the system has `os.waitid`, processes that the child may have started are killed
-    before its process id is released.
-    """
-    if hasattr(os, "waitid") and os.waitid(
-        os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT
-    ):
-        kill(pid)
-    return os.wait4(pid, os.WNOHANG)
+    kill(pid)
+    _, status, usage = os.wait4(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    used_up = code == -signal.SIGKILL and usage.ru_utime + usage.ru_stime >= cpu_s
+    if used_up or code == -signal.SIGXCPU:
+        return "CPU time"
+    return f"status {code}" if code >= 0 else f"signal {-code}"
 
 
 def kill(pid: int) -> None:
@@ -260,27 +232,21 @@ def kill(pid: int) -> None:
             way(pid, signal.SIGKILL)
 
 
-def results(
-    written: bytes, ended: str, programs: int, token: str
-) -> list[dict[str, str]]:
-    """Return a mapping of `line` and `ended` for each program with a line that begins
-    with `token` in the child's output. The mapping's `line` is the rest of that line,
-    and its `ended` is empty.
+def results(written: bytes, ended: str, programs: int, token: str) -> list[Result]:
+    """Return the result of each program with a line that begins with `token` in the
+    child's output `written`.
 
-    If no program has a mapping, the list has one for the first program, which says how
-    the child `ended`, or `tampered` if the child wrote anything else. A later program
-    that is cut off or tampers gets no mapping, and is run again as the first program of
-    a new child.
+    If no program has such a line, the list has one result for the first program, which
+    says how the child `ended`, or `tampered` if the child wrote anything else. A later
+    program that is cut off or tampers gets no result, and is run again as the first
+    program of a new child.
     """
     mark = token.encode() + b" "
     *lines, rest = written.split(b"\n")
     torn = rest and ended.startswith("status")
     done = []
-    for line in lines[:programs]:
-        if not line.startswith(mark):
-            break
-        text = line[len(mark) :].decode("ascii", "replace")
-        done.append({"line": text, "ended": ""})
-    if torn or len(done) < len(lines):
+    for line in itertools.takewhile(lambda line: line.startswith(mark), lines):
+        done.append((line[len(mark) :].decode("ascii", "replace"), ""))
+    if torn or len(done) < len(lines) or len(lines) > programs:
         done, ended = done[: programs - 1], "tampered"
-    return done or [{"line": "", "ended": ended}]
+    return done or [("", ended)]

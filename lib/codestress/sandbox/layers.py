@@ -77,6 +77,10 @@ Instruction = tuple[int, int, int, int]
 """An instruction of a filter: operation, instructions to skip if true, instructions to
 skip if false, operand."""
 
+Layer = Callable[[], object]
+"""A function that applies a layer of protection to this process and its later children.
+The function raises `OSError` if the kernel refuses."""
+
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -134,13 +138,12 @@ def enter_namespaces() -> None:
     die_with_parent()
 
 
-def landlock_rules(readable: Iterable[str]) -> int:
-    """Return a file descriptor of Landlock rules: a process may read and execute files
-    below the paths `readable`, and use no other files.
+def landlock(readable: Iterable[str]) -> Layer:
+    """Return the layer of Landlock: a process may read and execute files below the
+    paths `readable`, and use no other files.
 
-    Each child applies the same rules with `landlock`. If the kernel can, the rules also
-    refuse TCP, and signals and abstract sockets to processes outside. Raises `OSError`
-    if the kernel has no Landlock.
+    If the kernel can, the layer also refuses TCP, and signals and abstract sockets to
+    processes outside. Raises `OSError` if the kernel has no Landlock.
     """
     version = _call(libc.syscall(LANDLOCK_CREATE, None, 0, 1))
     files = (1 << FILE_RIGHTS.get(version, 16)) - 1
@@ -155,40 +158,25 @@ def landlock_rules(readable: Iterable[str]) -> int:
             rule = struct.pack("=Qi", rights, folder)
             _call(libc.syscall(LANDLOCK_ADD, rules, 1, rule, 0))
             os.close(folder)
-    return rules
-
-
-def landlock(rules: int) -> None:
-    """Apply the Landlock rules with the descriptor `rules` to this process and its
-    later children.
-
-    Raises `OSError` if the kernel refuses.
-    """
-    _call(libc.syscall(LANDLOCK_RESTRICT, rules, 0))
-
-
-def filter_calls(prepared: Filter) -> None:
-    """Apply the filter of system calls `prepared` to this process and its later
-    children.
-
-    Raises `OSError` if the kernel refuses.
-    """
-    _call(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(prepared), 0, 0))
+    return lambda: _call(libc.syscall(LANDLOCK_RESTRICT, rules, 0))
 
 
 def become(command: list[str], *, filtered: bool) -> NoReturn:
     """Replace this process with the program `command[0]` (Node), started with the
     arguments in `command`; do not return.
 
-    With `filtered`, a filter of system calls is applied, which lets only that program
-    start. Raises `OSError` if the program cannot start.
+    With `filtered`, a filter of system calls is applied: the process may become only
+    that program, start threads but no processes, and signal only itself. Raises
+    `OSError` if the program cannot start.
     """
     path = ctypes.create_string_buffer(command[0].encode())
     parts = [part.encode() for part in command]
     arguments = (ctypes.c_char_p * (len(parts) + 1))(*parts)
     variables = (ctypes.c_char_p * (len(ENVIRONMENT) + 1))(*ENVIRONMENT)
     if filtered:
-        filter_calls(runtime_filter(os.getpid(), ctypes.addressof(path)))
+        start = ctypes.addressof(path) & 0xFFFFFFFF
+        runtime = RUNTIME_CALLS.format(own=os.getpid(), path=start)
+        call_filter(f"{CALLS}\n{runtime}")()
     _call(libc.execve(path, arguments, variables))
     raise AssertionError("execve came back")
 
@@ -218,24 +206,11 @@ def limit(*, memory: int, cpu_s: int, runtime: bool) -> None:
             resource.setrlimit(which, (most, hard))
 
 
-def machine() -> str:
-    """Return the name of this machine's architecture, `x86_64` or `aarch64`, which
-    decides the numbers of system calls.
-
-    Raises `OSError` on another architecture, another system than Linux, or a 32-bit
-    Python.
-    """
-    name = platform.machine()
-    if sys.platform != "linux" or name not in ARCHITECTURES or sys.maxsize < 2**32:
-        raise OSError(f"no filter for {sys.platform} on {name}")
-    return name
-
-
 def holding(
-    prepare: Callable[[], Callable[[], None]], attempt: Callable[[], object]
-) -> Callable[[], None] | None:
-    """Return the function, made by `prepare`, that applies a layer of protection; None
-    if the kernel lacks the layer or it does not hold.
+    prepare: Callable[[], Layer], attempt: Callable[[], object]
+) -> Layer | None:
+    """Return the layer of protection that `prepare` makes; None if the kernel lacks the
+    layer or it does not hold.
 
     To try the layer, a child applies it and calls `attempt`, which must then fail with
     `OSError`.
@@ -268,33 +243,27 @@ class Filter(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("program", ctypes.c_char_p)]
 
 
-def runtime_filter(own: int, path: int) -> Filter:
-    """Return the filter of system calls for Node in the process with the id `own`.
-
-    The process may become only the program whose path lies at the address `path`. The
-    process may start threads but no processes, and may signal only itself.
-    """
-    runtime = RUNTIME_CALLS.format(own=own, path=path & 0xFFFFFFFF)
-    return assembled(f"{CALLS}\n{runtime}")
-
-
-def assembled(calls: str = CALLS) -> Filter:
-    """Return the filter that allows the system calls listed in `calls`, lines as in
+def call_filter(calls: str = CALLS) -> Layer:
+    """Return the layer that allows the system calls listed in `calls`, lines as in
     `CALLS` (those for Python programs), and refuses all others.
 
     The filter kills a process that calls with a foreign architecture, and refuses
     x86-64's second set of call numbers, which would bypass the list. Raises `OSError`
-    if `machine` does.
+    on an architecture without a column in `CALLS`, another system than Linux, or a
+    32-bit Python.
     """
+    machine = platform.machine()
+    if sys.platform != "linux" or machine not in ARCHITECTURES or sys.maxsize < 2**32:
+        raise OSError(f"no filter for {sys.platform} on {machine}")
     program = [
         (LOAD, 0, 0, 4),
-        (EQUAL, 1, 0, ARCHITECTURES[machine()]),
+        (EQUAL, 1, 0, ARCHITECTURES[machine]),
         (RETURN, 0, 0, KILL),
         (LOAD, 0, 0, 0),
         (AT_LEAST, 0, 1, 0x40000000),
         (RETURN, 0, 0, REFUSE),
     ]
-    column = list(ARCHITECTURES).index(machine())
+    column = list(ARCHITECTURES).index(machine)
     for line in calls.splitlines():
         _, *numbers = line.split()
         number, decision = numbers[column], _decision(*numbers[2:])
@@ -302,7 +271,8 @@ def assembled(calls: str = CALLS) -> Filter:
             program += [(EQUAL, 0, len(decision), int(number)), *decision]
     program.append((RETURN, 0, 0, REFUSE))
     packed = b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
-    return Filter(len(program), packed)
+    made = ctypes.byref(Filter(len(program), packed))
+    return lambda: _call(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, made, 0, 0))
 
 
 def _decision(

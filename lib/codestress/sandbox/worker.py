@@ -188,14 +188,14 @@ class Worker:
         assert self.process.stdout
         self._jobs, self._replies = self.process.stdin, self.process.stdout
         try:
-            self.layers: dict[str, str] = self._reply(START_S)["layers"]
+            self.layers: dict[str, str] = self._reply(START_S)
         except WorkerDied:
             self.close()
             raise
 
-    def ask(self, job: dict[str, Any], within_s: float) -> list[dict[str, str]]:
-        """Return the results of the programs of `job`, in order, each a mapping with
-        `line` and `ended` as `Server.serve` makes it.
+    def ask(self, job: dict[str, Any], within_s: float) -> list[tuple[str, str]]:
+        """Return the results of the programs of `job`, in order, each a pair of its
+        line and its child's end, as in `forkserver.Result`.
 
         Raises `WorkerDied` if the worker ends, gives an invalid reply, or is silent for
         `within_s` seconds.
@@ -203,10 +203,9 @@ class Worker:
         try:
             self._jobs.write(json.dumps(job).encode() + b"\n")
             self._jobs.flush()
-            results: list[dict[str, str]] = self._reply(within_s)["done"]
+            return list(self._reply(within_s))
         except (OSError, ValueError) as error:
             raise WorkerDied(str(error)) from None
-        return results
 
     def close(self) -> None:
         """Kill the forkserver and all its processes; nothing happens if they have
@@ -219,7 +218,7 @@ class Worker:
             with contextlib.suppress(OSError):
                 pipe.close()
 
-    def _reply(self, within_s: float) -> dict[str, Any]:
+    def _reply(self, within_s: float) -> Any:
         until = time.monotonic() + within_s
         line = bytearray()
         while not line.endswith(b"\n"):
@@ -232,8 +231,7 @@ class Worker:
                 errors = self.log.read().decode(errors="replace").splitlines()[-3:]
                 raise WorkerDied(" ".join(["process ended", *errors]))
             line += part
-        reply: dict[str, Any] = json.loads(line)
-        return reply
+        return json.loads(line)
 
 
 def start(packages: Sequence[str] = ()) -> tuple[str, Worker]:
