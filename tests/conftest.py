@@ -23,7 +23,7 @@ import pytest
 import codestress.pipeline.quick_nbformat
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.paths import PACKAGE
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.artefacts import Artefact, resolve
 from codestress.sandbox.executor import Executor
 from served import Served
 
@@ -88,7 +88,7 @@ def artefact_of(
     name: str, profile: str, *settings: str, models: tuple[str, ...] = ()
 ) -> Artefact:
     """The artefact of this name, with a profile's parameters and what `--set` and `--models` would change."""
-    [artefact] = resolve([name], profile, Overrides(models, settings))
+    [artefact] = resolve([name], profile, models, settings)
     return artefact
 
 

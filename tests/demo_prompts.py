@@ -10,14 +10,13 @@ import json
 import sys
 
 from codestress.artefact_files import artefact_names
-from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.artefacts import resolve
 
 
 def prompt_hashes() -> dict[str, str]:
     """By artefact; those that ask nothing are left out."""
     found = {}
-    for artefact in resolve(artefact_names(), "demo", Overrides(), load_registry()):
+    for artefact in resolve(artefact_names(), "demo"):
         trials = artefact.trials()
         digest = hashlib.blake2b(digest_size=8)
         for trial in trials.items:

@@ -10,7 +10,7 @@ from codestress.artefact_files import artefact_names, read_artefact
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_for, request_of
 from codestress.parameters import Asked
-from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
+from codestress.pipeline.artefacts import Artefact, load_study, resolve
 from codestress.pipeline.plan import make_plan
 from codestress.types import Sampling
 from openai_server import OpenAIServer, completion
@@ -29,7 +29,7 @@ def asking(names: list[str], profile: str, models: tuple[str, ...]) -> list[Arte
         for one in names
         if issubclass(load_study(read_artefact(one).study, one), Asked)
     ]
-    return resolve(asked, profile, Overrides(models=models), REGISTRY)
+    return resolve(asked, profile, models, registry=REGISTRY)
 
 
 def test_the_registry_names_the_models_that_think() -> None:

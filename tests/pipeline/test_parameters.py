@@ -22,7 +22,7 @@ from codestress.inference.registry import load_registry
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Asked, Experiment, parameters_cell
 from codestress.paths import NOTEBOOKS
-from codestress.pipeline.artefacts import Overrides, resolve, select
+from codestress.pipeline.artefacts import resolve, select
 from codestress.pipeline.notebooks import check_parameters_cell, schemas, sync
 from codestress.validation import read_yaml
 from conftest import artefact_of, forget, some
@@ -97,11 +97,11 @@ def test_set_reaches_the_artefacts_that_have_the_key_and_a_key_of_none_is_refuse
     None
 ):
     wanted = ["origin/fig04", "origin/sec62"]
-    both = resolve(wanted, "demo", Overrides(settings=("step=16",)))
+    both = resolve(wanted, "demo", settings=["step=16"])
     assert both[0].parameters.model_dump()["step"] == 16
     assert "step" not in both[1].parameters.model_dump()
     with refused(ParameterError, "stepp", "'step'"):
-        resolve(wanted, "demo", Overrides(settings=("stepp=16",)))
+        resolve(wanted, "demo", settings=["stepp=16"])
 
 
 ARTEFACT = "title: t\nnotebook: origin/shares.ipynb\nstudy: origin.find_the_origin\n"

@@ -13,7 +13,7 @@ from codestress.errors import EngineError, ParameterError
 from codestress.inference.run import run
 from codestress.papers.semtrace.studies import Positions
 from codestress.parameters import Asked, Experiment, questions
-from codestress.pipeline.artefacts import Overrides, load_study, resolve
+from codestress.pipeline.artefacts import load_study, resolve
 from codestress.pipeline.explain import explain
 from codestress.pipeline.plan import check_windows, make_plan, show_requests
 from codestress.report.protocol import deviations, stamp
@@ -306,8 +306,8 @@ def test_a_plan_counts_later_requests_of_trials_that_share_their_first(
     tmp_path: Path,
 ) -> None:
     settings = ("programs=[java]", "n_programs=1", "spms=[names]", "content=bank")
-    own = Overrides(("sim-careful",), (*settings, "strengths=[1,2]"))
-    found = resolve(["faultloc/fig06", "faultloc/fig07"], "smoke", own)
+    own = ["sim-careful"], (*settings, "strengths=[1,2]")
+    found = resolve(["faultloc/fig06", "faultloc/fig07"], "smoke", *own)
     trials = found[0].trials()
     tasks = sum(trial.factors["spm"] == "none" for trial in trials.items)
     later = len(trials.items) - tasks

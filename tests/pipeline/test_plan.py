@@ -11,7 +11,7 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.pipeline import plan as planning
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.artefacts import Artefact, resolve
 from codestress.pipeline.plan import make_plan
 from codestress.types import Response
 from told import names
@@ -29,7 +29,7 @@ def artefacts(
     models: tuple[str, ...] = ("sim-near",),
     settings: tuple[str, ...] = (),
 ) -> list[Artefact]:
-    return resolve(wanted, "smoke", Overrides(models, settings))
+    return resolve(wanted, "smoke", models, settings)
 
 
 def test_an_empty_store_answers_nothing(tmp_path: Path) -> None:

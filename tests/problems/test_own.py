@@ -13,7 +13,7 @@ from codestress.errors import DataError, ParameterError
 from codestress.inference.run import run
 from codestress.papers.codecrash.results.conditions import panel_name
 from codestress.pipeline import inputs
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.artefacts import Artefact, resolve
 from codestress.problems import problem_files as own
 from conftest import ROOT
 from told import refused
@@ -37,8 +37,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str]
 
 def study(name: str, problems: str, *models: str) -> Artefact:
     """An artefact of smoke size about these problems."""
-    overrides = Overrides(models, (f"problems={problems}",))
-    [artefact] = resolve([name], "smoke", overrides)
+    [artefact] = resolve([name], "smoke", models, [f"problems={problems}"])
     return artefact
 
 

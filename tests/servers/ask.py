@@ -14,14 +14,12 @@ from codestress.inference.registry import load_registry
 from codestress.inference.requests import stored_requests
 from codestress.inference.run import run
 from codestress.inference.store import Store, stored_responses
-from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.artefacts import resolve
 
 
 def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") -> None:
     models = load_registry() | load_registry(registry)
-    [artefact] = resolve(
-        [name], "smoke", Overrides((model,), ("max_tokens=12",)), models
-    )
+    [artefact] = resolve([name], "smoke", [model], ["max_tokens=12"], models)
     results = run(artefact.trials(), [model], registry=registry, store=store)
     with Store(store) as opened:
         found = stored_requests(artefact.trials(), [models[model]], opened)

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from codestress.inference.engines.base import conversation
-from codestress.inference.registry import load_registry
 from codestress.nano.configuration import WEIGHTS
 from codestress.nano.engine import prompt_text
 from codestress.nano.model import Nano
-from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.artefacts import resolve
 from codestress.types import Request
 
 LONGEST = 48
@@ -32,9 +31,7 @@ def questions() -> list[Request]:
         ("semtrace/nano", ("n_problems=5", "positions=11", "distractors=[1, 6]")),
         ("origin/fig05", short),
     ):
-        [artefact] = resolve(
-            [name], "demo", Overrides(("nano",), settings), load_registry()
-        )
+        [artefact] = resolve([name], "demo", ["nano"], settings)
         trials = artefact.trials()
         found += [
             Request("nano", "", trials.render(trial)) for trial in trials.items[:100]

@@ -16,7 +16,7 @@ from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import questions
-from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.artefacts import resolve
 from codestress.scoring.summaries import summarize
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, placed
@@ -107,7 +107,7 @@ ANSWERS = {
 @pytest.mark.parametrize("name", slow(some([*ANSWERS], 4), "codecrash/tab07"))
 def test_answers_are_those_of_the_revision(name: str, tmp_path: Path) -> None:
     """Where this fails, an answer changed by accident, or `REVISION` needs a new value, and so does this table."""
-    [artefact] = resolve([name], "smoke", Overrides(), load_registry())
+    [artefact] = resolve([name], "smoke")
     readers = [model.name for model in artefact.models if model.simulated]
     answers = run(artefact.trials(), readers, store=tmp_path / "s.sqlite").answers
     texts = stored_responses(answers["key"], tmp_path / "s.sqlite")

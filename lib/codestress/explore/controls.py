@@ -17,7 +17,7 @@ from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import CodestressError
 from codestress.inference.results import NOTHING
 from codestress.parameters import Asked
-from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
+from codestress.pipeline.artefacts import Artefact, load_study, resolve
 from codestress.types import Scalar, Trial, Trials
 
 ACROSS = 32
@@ -123,7 +123,7 @@ def opened(
     `models` and `settings` (PARAMETER=VALUE), if any, replace the profile's. Raises
     `ParameterError` for a wrong setting.
     """
-    [artefact] = resolve([name], profile, Overrides(models, settings))
+    [artefact] = resolve([name], profile, models, settings)
     return artefact
 
 

@@ -135,15 +135,6 @@ class Artefact:
         )
 
 
-@dataclass(frozen=True)
-class Overrides:
-    """Parameters from the command line, as typed."""
-
-    models: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
-    """Texts KEY=VALUE from the option `--set`, with the value in YAML."""
-
-
 def select(wanted: Sequence[str], profile: Profile) -> list[str]:
     """Return the names of the artefacts that the words `wanted` select, without
     repetitions.
@@ -186,12 +177,13 @@ def load_study(name: str, source: str) -> type[Facts]:
 def resolve(
     names: Sequence[str],
     profile_name: str,
-    overrides: Overrides = Overrides(),
+    models: Sequence[str] = (),
+    settings: Sequence[str] = (),
     registry: dict[str, ModelEntry] | None = None,
 ) -> list[Artefact]:
     """Return the artefacts named in `names`, with complete and checked parameters: from
-    their files, from the profile `profile_name`, then from the command line
-    (`overrides`).
+    their files, from the profile `profile_name`, then from the command line's `models`
+    and `settings` (texts KEY=VALUE, with the value in YAML).
 
     An artefact ignores parameters of the command line that its schema does not have.
     `registry` is a dict from model name to registry row (None: all registered models).
@@ -200,16 +192,16 @@ def resolve(
     """
     profile = load_profile(profile_name)
     registry = load_registry() if registry is None else registry
-    settings = [(*parse_setting(text), "--set") for text in overrides.settings]
-    if overrides.models:
-        settings.insert(0, ("models", list(overrides.models), "--models"))
+    changes = [(*parse_setting(text), "--set") for text in settings]
+    if models:
+        changes.insert(0, ("models", list(models), "--models"))
     artefacts = [
-        _resolved(name, profile, profile_name, settings, registry) for name in names
+        _resolved(name, profile, profile_name, changes, registry) for name in names
     ]
     valid = set[str]()
     for artefact in artefacts:
         valid.update(type(artefact.parameters).model_fields)
-    for key, value, option in settings:
+    for key, value, option in changes:
         if key not in valid:
             hint = nearest(key, valid)
             if key.startswith("per_model."):

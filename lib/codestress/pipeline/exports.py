@@ -21,7 +21,7 @@ from codestress.inference.requests import Step, request_of
 from codestress.paths import write_whole
 from codestress.types import Trials
 
-from .artefacts import Artefact, Overrides, resolve
+from .artefacts import Artefact, resolve
 from .variants import typed
 
 TEMPLATE = Path(__file__).with_name("inspect_task.txt")
@@ -77,7 +77,7 @@ def _trials(
     The arguments are the artefact's name, its profile, and the changed models and
     settings.
     """
-    [artefact] = resolve([name], profile, Overrides(models, settings))
+    [artefact] = resolve([name], profile, models, settings)
     entry = artefact.models[0]
     return artefact.trials().of(entry.name), entry
 

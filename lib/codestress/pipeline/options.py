@@ -11,7 +11,7 @@ import click
 from codestress.artefact_files import load_profile
 from codestress.literals import printable
 
-from .artefacts import Artefact, Overrides, resolve, select
+from .artefacts import Artefact, resolve, select
 
 MODEL_ID = click.option(
     "--id", "model_id", default="", help="Which model of a URL that offers several."
@@ -133,7 +133,7 @@ def resolved(
     for model in knobs.models.replace(",", " ").split():
         models.append(name_of(model, knobs.model_id, knobs.key_env, ask=ask))
     names = select(artefacts, load_profile(knobs.profile))
-    return resolve(names, knobs.profile, Overrides(tuple(models), knobs.settings))
+    return resolve(names, knobs.profile, models, knobs.settings)
 
 
 def exit_where(failed: object) -> None:

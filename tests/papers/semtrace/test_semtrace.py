@@ -32,7 +32,7 @@ from codestress.papers.semtrace.studies import (
     rendered_templates,
 )
 from codestress.parameters import questions
-from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.artefacts import resolve
 from codestress.report.claims import ledger
 from codestress.report.published import read_published
 from codestress.report.statements import statements
@@ -184,7 +184,7 @@ def test_the_papers_sizes_and_what_its_figures_share() -> None:
     sizes = {"fig01": 70_400, "fig02": 70_400, "fig03": 35_200}
     sizes |= {"fig05": 143_988, "fig09": 70_400}
     wanted = [f"semtrace/{name}" for name in sizes]
-    chosen = resolve(wanted, "paper", Overrides(), registry)
+    chosen = resolve(wanted, "paper")
     assert all(len(artefact.models) == 10 for artefact in chosen)
     trials = [artefact.trials() for artefact in chosen]
     assert [len(one.items) for one in trials] == [*sizes.values()]
