@@ -15,8 +15,6 @@ from codestress.artefact_files import (
     artefact_names,
     artefact_path,
     demo_layers,
-    file_layers,
-    load_profile,
     read_artefact,
 )
 from codestress.errors import DataError, ParameterError
@@ -98,9 +96,8 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
     knobs = _knobs(path, schema)
     wanted = _lines(parameters_cell(schema, {"artefact": "", "models": []}, knobs))
     written = _lines(_read_cell(path))
-    for name in {**wanted, **written}:
-        compared = name in wanted or name not in schema.model_fields
-        if compared and wanted.get(name, ABSENT)[0] != written.get(name, ABSENT)[0]:
+    for name in sorted(wanted.keys() | written.keys() - schema.model_fields.keys()):
+        if wanted.get(name, ABSENT)[0] != written.get(name, ABSENT)[0]:
             raise ParameterError(
                 f"{shown(path)}: the parameters cell differs from the schema {schema.__name__} at {name!r}; "
                 "run `codestress sync` to rewrite it"
@@ -115,27 +112,28 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
     parameter.
     """
     known = artefact_names()
-    profile = load_profile("demo")
     schema_of = {artefact.notebook: type(artefact.parameters) for artefact in artefacts}
     for path, schema in schema_of.items():
         name = about(path).artefact
         if name not in known:
             continue
-        layers = file_layers(name, read_artefact(name), profile, "demo")
+        layers = demo_layers(name)
         demo = _values(schema, layers)
         written = _lines(_read_cell(path))
-        names = dict.fromkeys(written.keys() & demo.keys(), "")
-        for key, (_, right) in _lines(parameters_cell(schema, demo, names)).items():
-            value = written.get(key, ABSENT)[1]
-            if value != right and key != "artefact":
-                source = layers.sources.get(key, shown(artefact_path(name)))
-                users = []
-                for user in known:
-                    if NOTEBOOKS / read_artefact(user).notebook == path:
-                        users.append(shown(artefact_path(user)))
-                message = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
-                message += f"; files of this notebook: {', '.join(users)}"
-                warn(message)
+        wanted = _lines(parameters_cell(schema, demo, dict.fromkeys(written, "")))
+        for key in sorted(wanted.keys() & written.keys() - {"artefact"}):
+            value = written[key][1]
+            if value == wanted[key][1]:
+                continue
+            users = []
+            for user in known:
+                if NOTEBOOKS / read_artefact(user).notebook == path:
+                    users.append(shown(artefact_path(user)))
+            source = layers.sources.get(key, shown(artefact_path(name)))
+            warn(
+                f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}; "
+                f"files of this notebook: {', '.join(users)}"
+            )
 
 
 def _values(schema: type[Facts], layers: Layers) -> dict[str, Any]:

@@ -125,19 +125,19 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     The plan's `errors` names each artefact whose trials cannot be made, or with stored
     responses to one of its models from another server. Such a model has no row.
     """
-    errors: dict[str, str] = {}
+    plan = Plan([], {})
     asked: list[tuple[Artefact, Trials]] = []
     largest = Counter[str]()
     for artefact in artefacts:
         try:
-            asked.append((artefact, artefact.trials()))
+            trials = artefact.trials()
         except CodestressError as error:
-            errors[artefact.name] = str(error)
-    for artefact, trials in asked:
-        prompts = trials.total(_smallest_windows(artefact, trials))
+            plan.errors[artefact.name] = str(error)
+            continue
+        asked.append((artefact, trials))
+        prompts = trials.total(one.name for one in _narrowest(artefact, trials))
         largest[artefact.paper] = max(largest[artefact.paper], prompts)
     import_known(itertools.chain(*(artefact.models for artefact in artefacts)), store)
-    rows = []
     planned: Planned = set()
     with Store(store) as responses, Progress(len(asked), "plan") as progress:
         for artefact, trials in asked:
@@ -147,11 +147,11 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
                 if trials.of(entry.name) is not sample.asked:
                     sample = _sample(trials.of(entry.name), share)
                 try:
-                    rows.append(_row(artefact, entry, sample, responses, planned))
+                    plan.rows.append(_row(artefact, entry, sample, responses, planned))
                 except EngineError as error:
-                    errors[artefact.name] = str(error)
+                    plan.errors[artefact.name] = str(error)
             progress.update()
-    return Plan(rows, errors)
+    return plan
 
 
 def rank_of(problem: str) -> float:
@@ -245,24 +245,21 @@ def window(entry: ModelEntry) -> float:
     return (entry.context or math.inf) * CHARACTERS_PER_TOKEN
 
 
-def _smallest_windows(artefact: Artefact, trials: Trials) -> list[str]:
-    """Return, for each part of `trials` that models of `artefact` are asked, the name
-    of the model with the smallest context window."""
-    smallest = {}
+def _narrowest(artefact: Artefact, trials: Trials) -> list[ModelEntry]:
+    """Return, for each part of `trials` that models of `artefact` are asked, the model
+    with the smallest context window."""
+    narrowest = {}
     for entry in sorted(artefact.models, key=window, reverse=True):
-        smallest[id(trials.of(entry.name))] = entry.name
-    return list(smallest.values())
+        narrowest[id(trials.of(entry.name))] = entry
+    return list(narrowest.values())
 
 
 def check_windows(artefact: Artefact, trials: Trials) -> None:
     """Raise `ParameterError` if a prompt of `trials` does not fit the context window of
     a model of `artefact`. The message describes the prompt. No model is asked."""
-    names = _smallest_windows(artefact, trials)
-    for entry in artefact.models:
-        if entry.name not in names or not entry.context:
-            continue
+    for entry in _narrowest(artefact, trials):
         part = trials.of(entry.name)
-        for trial in part.items:
+        for trial in part.items if entry.context else ():
             size = part.render(trial).characters
             if size > window(entry):
                 raise ParameterError(
