@@ -24,15 +24,7 @@ from codestress.report.answers_page import (
 from codestress.report.curves import draw_curves
 from codestress.report.marks import Box, mark, marked, with_cells
 from codestress.report.style import use_style
-from codestress.types import (
-    Message,
-    Outcome,
-    Prompt,
-    Response,
-    Sampling,
-    Trial,
-    Trials,
-)
+from codestress.types import Message, Outcome, Prompt, Response, Sampling, Trial, Trials
 
 MODELS = ("reader", "reader-long")
 SVG = "{http://www.w3.org/2000/svg}"

@@ -25,11 +25,7 @@ from codestress.fitting.exponential import ExponentialFit
 from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.inference.results import Results
 from codestress.inference.run import run
-from codestress.papers.origin.charts import (
-    distance_curve,
-    outcome_map,
-    share_rows,
-)
+from codestress.papers.origin.charts import distance_curve, outcome_map, share_rows
 from codestress.papers.origin.needle_charts import length_curve
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
@@ -471,12 +467,7 @@ ERROR = STATED | {
     ],
 )
 def test_a_published_number_is_as_uncertain_as_ours_would_be_at_its_n(
-    publishing: Publishing,
-    n: int,
-    items: int,
-    ours: Any,
-    verdict: str,
-    undecided: str,
+    publishing: Publishing, n: int, items: int, ours: Any, verdict: str, undecided: str
 ) -> None:
     given = publishing(ERROR | {"n": n})
     row = {"model": "a", "items": items}

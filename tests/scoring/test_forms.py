@@ -30,7 +30,6 @@ from codestress.scoring.answer_layouts import AnswerFile
 from codestress.scoring.begun import (
     ReadingRule,
     begun_arguments,
-    begun_block,
     begun_value,
 )
 from codestress.scoring.forms import (
@@ -40,10 +39,8 @@ from codestress.scoring.forms import (
     alone,
     fenced_program,
     final_word,
-    named_line,
     split_thoughts,
     tagged,
-    text_lists,
     without_thoughts,
 )
 from codestress.types import Outcome, Response, Score, Task
@@ -101,9 +98,10 @@ def input_scorer(problem: Problem, begun: str) -> Scorer:
     own = INPUT.format(problem)
     starts = ["" if given else own, own]
     starts += [own[own.index(mark) :] for mark in ("assert", "```")]
-    right = tuple(f"{start}{problem.arguments})\n```" for start in starts)
+    right = [f"{start}{problem.arguments})\n```" for start in starts]
+    right.append(f"{starts[0]}{problem.arguments}  # a comment\n)\n```")
     wrong = tuple(f"{start}2, 3)\n```" for start in starts)
-    return Scorer(called(problem, given), right, wrong, PROSE)
+    return Scorer(called(problem, given), tuple(right), wrong, PROSE)
 
 
 def recalled(problem: Problem, begun: str = "") -> Callable[[Response], Score]:
@@ -116,17 +114,19 @@ def called(problem: Problem, begun: str = "") -> Callable[[Response], Score]:
     return lambda response: recall.score_input_completion(problem, response, begun)
 
 
+def retrieved(begun: str) -> Callable[[Response], Score]:
+    """The reader of lines of Sense and Sensitivity."""
+    keyed = [f"a1b2c3 {LINE}"]
+    return lambda response: recall.score_retrieval([LINE], keyed, response, begun)
+
+
 def in_file(task: Task, problem: Problem = PROBLEM) -> Callable[[Response], Score]:
     """`codestress score` on a file with one answer."""
 
     def score(response: Response) -> Score:
-        answers, problems = (
-            AnswerFile("", {"p": [response.text]}),
-            ProblemFile([problem], {}),
-        )
-        running = shared_executor()
-        report = score_file(problems, answers, task, "strict", running)
-        return report.scores["p"][0]
+        answers = AnswerFile("", {"p": [response.text]})
+        of = ProblemFile([problem], {}), answers, task, "strict", shared_executor()
+        return score_file(*of).scores["p"][0]
 
     return score
 
@@ -167,14 +167,14 @@ SCORERS = {
     "semtrace input, not begun": input_scorer(PROBLEM, ""),
     "semtrace input, strings like fences, not begun": input_scorer(FENCES, ""),
     "semtrace retrieval": Scorer(
-        lambda response: recall.score_retrieval([LINE], [f"a1b2c3 {LINE}"], response, BLOCK),
+        retrieved(BLOCK),
         (f"\n{LINE}\n```", f"\na1b2c3 {LINE}\n```", f"{BLOCK}\n{LINE}\n```", f"```python\n{LINE}\n```",
             f"``` python \n{LINE}\n```"),
         (f"\n {LINE}\n```", "\n```", "\n\n```"),
         PROSE,
     ),
     "semtrace retrieval, not begun": Scorer(
-        lambda response: recall.score_retrieval([LINE], [f"a1b2c3 {LINE}"], response, ""),
+        retrieved(""),
         (f"{BLOCK}\n{LINE}\n```", f"Here it is:\n```\n{LINE}\n```"),
         (f"{BLOCK}\n {LINE}\n```", f"```python\n\n```\n{LINE}"),
         PROSE,
@@ -215,7 +215,6 @@ SCORERS = {
         (*PROSE, *BROAD, '\nIt has the form {"line_number": N, "line": "…"}.'),
     ),
 }  # fmt: skip
-CASES = [(name, text) for name, scorer in SCORERS.items() for text in scorer.right]
 
 
 def stopped(text: str) -> Response:
@@ -283,14 +282,6 @@ def test_what_stands_behind_an_answer_changes_nothing(name: str) -> None:
 def test_a_value_ends_before_the_assertions_message(text: str, value: str) -> None:
     """`assert x == 5, 'a text'` compares with 5."""
     assert begun_value(text, OUTPUT.format(PROBLEM)).text == value
-
-
-@pytest.mark.isolation
-def test_a_comment_behind_the_last_argument_is_no_part_of_the_call() -> None:
-    problem = Problem("r", "def f(n):\n    return n + 1", "f", "2", "3")
-    score = called(problem, INPUT.format(problem))
-    found = score(stopped("2  # one less\n)\n```"))
-    assert found.outcome is Outcome.CORRECT
 
 
 MARKS = ["\n```\n", "`", "(", ")", "'", '"', " == ", "assert ", "f(", "#", "\n", "is"]
@@ -537,75 +528,6 @@ def test_no_published_answer_is_dressed(shared_data: Path, task: str) -> None:
     assert dressed == []
 
 
-@dataclass(frozen=True)
-class Form:
-    """A form of answers: a row of the table in docs/scoring.md, with an example completion."""
-
-    read: Callable[[str], object]
-    completion: str
-    found: object
-
-
-BEGUN = "Sure! Here is the corresponding output:\n\n```python\nassert f(3) =="
-BEGUN_CALL = "Sure! Here is the corresponding input:\n\n```python\nassert 2 == f("
-FORMS = {
-    "begun value": Form(
-        lambda text: begun_value(text, BEGUN).text,
-        " [1, 2]\n```\nThe assert statement: `assert f(3) == ??`",
-        "[1, 2]",
-    ),
-    "begun arguments": Form(
-        lambda text: begun_arguments(text, BEGUN_CALL, "f"),
-        "')', [1])\n```\nor f(3)",
-        "')', [1]",
-    ),
-    "begun block": Form(
-        lambda text: begun_block(text, BLOCK),
-        "\n    return x\n```\nThis line returns x.",
-        "    return x",
-    ),
-    "tagged": Form(
-        lambda text: alone(tagged(text, open_ended=True) or ""),
-        "[ANSWER] 0 [/ANSWER] No: **[ANSWER]** `f(3) == 4` **[/ANSWER]**",
-        "f(3) == 4",
-    ),
-    "alone": Form(
-        alone,
-        "```python\nf(3)\n```\nbecause 3 is odd",
-        "f(3)",
-    ),
-    "final word": Form(
-        final_word,
-        "FINAL ANSWER: dad. No: **FINAL ANSWER:** `Workbench`.",
-        "workbench",
-    ),
-    "line number": Form(
-        named_line,
-        '```json\n{"line_number": 4, "line": "x = 1"}\n```',
-        4,
-    ),
-    "lists": Form(
-        lambda text: text_lists(text, ["comments"]),
-        'Here: {"comments": ["# sorted"]} as {you} asked',
-        {"comments": ["# sorted"]},
-    ),
-    "program": Form(
-        lambda text: fenced_program(text, "f"),
-        "```python\ndef f(x):\n    return x\n```\nIt is used so:\n```python\nprint(f(3))\n```",
-        "def f(x):\n    return x",
-    ),
-}
-"""All forms of answers by name, in the order of the table in docs/scoring.md."""
-
-
-def test_the_docs_list_every_form_and_each_reads_its_example() -> None:
-    for form in FORMS.values():
-        assert form.read(form.completion) == form.found, form
-    page = (ROOT / "docs/scoring.md").read_text(encoding="utf-8")
-    table = page.partition("\n| form |")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| ([a-z ]+) \|", table, re.M) == list(FORMS)
-
-
 DRESSES = [(name, example) for name, row in DRESS.items() for example in row["written"]]
 BRACES = Problem(
     "p",
@@ -614,7 +536,8 @@ BRACES = Problem(
     "1, 2",
     "{'a_b': [3], 'c': '}'}",
 )
-WHOLE = f"{BRACES.call} == {BRACES.output}"
+WHOLE = f"assert {BRACES.call} == {BRACES.output}"
+OTHER = f"assert {BRACES.call} == 4"
 
 
 def test_the_docs_list_what_comes_off_an_answer() -> None:
@@ -630,30 +553,14 @@ DRESSED = {
         BRACES.output,
         "{'a_b': [4], 'c': '}'}",
     ),
-    "score, assertion": (
-        in_file("output", BRACES),
-        f"assert {WHOLE}",
-        f"assert {BRACES.call} == 4",
-    ),
+    "score, assertion": (in_file("output", BRACES), WHOLE, OTHER),
     "score, call": (in_file("input", BRACES), "f(1, 2)", "f(2, 2)"),
     "score, arguments": (in_file("input", BRACES), "1, 2", "2, 2"),
-    "codecrash": (
-        partial(score_assertion, BRACES, "output"),
-        f"assert {WHOLE}",
-        f"{BRACES.call} == 4",
-    ),
-    "semtrace": (
-        recalled(BRACES),
-        f"assert {WHOLE}",
-        f"assert {BRACES.call} == 4",
-    ),
+    "codecrash": (partial(score_assertion, BRACES, "output"), WHOLE, OTHER),
+    "semtrace": (recalled(BRACES), WHOLE, OTHER),
     "semtrace, value alone": (recalled(BRACES), BRACES.output, "4"),
     "semtrace, begun": (recalled(BRACES, OUTPUT.format(BRACES)), BRACES.output, "4"),
-    "origin": (
-        SCORERS["origin"].score,
-        "FINAL ANSWER: bench",
-        "FINAL ANSWER: dad",
-    ),
+    "origin": (SCORERS["origin"].score, "FINAL ANSWER: bench", "FINAL ANSWER: dad"),
     "faultloc": (
         location,
         '{"line_number": 2, "line": "y = x"}',
