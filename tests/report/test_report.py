@@ -102,18 +102,13 @@ def test_every_class_of_evidence_has_its_words(
             assert verdict_on(**row, deviates="d 1 (paper: 15)") == "not comparable"
 
 
-UNKNOWN = dict.fromkeys(
-    [
-        *("regenerated", "low", "high", "clusters", "deviation", "without_effect"),
-        *("n", "their_low", "their_high", "pair_low", "pair_high"),
-    ],
-    math.nan,
-)
+UNKNOWN = """regenerated low high clusters deviation without_effect
+n their_low their_high pair_low pair_high"""
 COMPARED: dict[str, Any] = {
     **{"reading": "", "artefact": "origin/fig04", "statement": "share"},
     **{"evidence": "re-run", "relation": "equal", "published": 27.4, "unit": "%"},
     **{"effect": False, "student": False, "basis": "", "deviates": ""},
-    **UNKNOWN,
+    **dict.fromkeys(UNKNOWN.split(), math.nan),
 }
 """A row of a comparison table with a published number alone."""
 
@@ -185,17 +180,11 @@ def test_an_order_is_judged_by_the_side_of_its_bound(
     less: str,
 ) -> None:
     columns = ["slope", "low", "high"][: len(numbers)]
-    stated = STATED | {
-        "statement": "it rises",
-        "value": 0,
-        "number": [*columns, "items"] if len(columns) == 3 else columns,
-        "evidence": evidence,
-    }
-    both = [
-        stated | {"relation": "more than"},
-        stated | {"statement": "it falls", "relation": "less than"},
-    ]
-    given = publishing(*both)
+    number = [*columns, "items"] if len(columns) == 3 else columns
+    stated = STATED | {"value": 0, "number": number, "evidence": evidence}
+    rises = {"statement": "it rises", "relation": "more than"}
+    falls = {"statement": "it falls", "relation": "less than"}
+    given = publishing(stated | rises, stated | falls)
     table = pd.DataFrame([dict(zip(columns, numbers, strict=True)) | {"items": items}])
     found = ledger(given, {"drops": table})
     words = {"reproduced": "consistent", "differs": "inconsistent"}
@@ -708,11 +697,11 @@ def test_published_numbers_agree_with_each_other() -> None:
         models = outcomes["outcomes"].keys()
         assert models == numbers["correct"].keys() == {*published_models("origin")}
         for model, bits in outcomes["outcomes"].items():
+            right = bits.count("1")
             assert len(bits) == numbers["n"] == outcomes["sizes"]
-            assert bits.count("1") == numbers["correct"][model]
-            assert numbers["bar_percent"][model] == pytest.approx(
-                100 * bits.count("1") / len(bits), abs=0.1
-            )
+            assert right == numbers["correct"][model]
+            share = pytest.approx(100 * right / len(bits), abs=0.1)
+            assert numbers["bar_percent"][model] == share
     assert not published_numbers("origin/wording")
 
 

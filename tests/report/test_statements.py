@@ -6,8 +6,8 @@ beyond the nominal rate; answers with a clearly other effect are. What no run de
 
 from __future__ import annotations
 
-import importlib.util
 import re
+import runpy
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -44,6 +44,8 @@ POSITIONS = np.linspace(0, 1, 11)
 Tables = dict[str, pd.DataFrame]
 Random = np.random.Generator
 SEEDS = 2
+STRICT: dict[str, Any] = {"rule": "strict", "confidence": 0.95}
+FITTED = {"confidence": 0.95, "resamples": 200, "seed": 0}
 
 
 def models_of(paper_name: str, one: Statement) -> list[str]:
@@ -64,23 +66,13 @@ def verdicts(paper_name: str, one: Statement, tables: Tables) -> list[str]:
     named = {name for other in used for name in (other.each, other.table) if name}
     found = ledger(given, dict.fromkeys(named, pd.DataFrame()) | tables)
     head = one.statement.split("{")[0] if one.each else one.statement
-    same = (
-        found["statement"].str.startswith(head)
-        & (found["unit"] == one.unit)
-        & (found["evidence"] == one.evidence)
-    )
-    lacking = (
-        found["readings"].str.count(r": [\d,.-]+ \S+ .*?\(")
-        != found["readings"].str.count("; ") + 1
-    )
-    lacking &= same & found["readings"].ne("") & found["regenerated"].notna()
-    assert not lacking.any(), found.loc[lacking, "readings"].iloc[0]
-    return [
-        str(word) for word in found.loc[same & found["regenerated"].notna(), "verdict"]
-    ]
-
-
-# --- answers -------------------------------------------------------------------------------------------------------
+    same = found["statement"].str.startswith(head) & found["regenerated"].notna()
+    same &= (found["unit"] == one.unit) & (found["evidence"] == one.evidence)
+    found = found[same]
+    for readings in filter(None, found["readings"]):
+        numbers = re.findall(r": [\d,.-]+ \S+ .*?\(", readings)
+        assert len(numbers) == readings.count("; ") + 1, readings
+    return found["verdict"].map(str).tolist()
 
 
 def moved(share: float, shift: float) -> float:
@@ -90,10 +82,12 @@ def moved(share: float, shift: float) -> float:
 
 def chances(means: np.ndarray, items: int, random: Random) -> np.ndarray:
     """Of items (rows) in conditions with these means: three in ten are solved, or failed, in all conditions."""
-    place = random.random((items, 1))
-    return np.where(
-        place < 0.3 * means, 1.0, np.where(place > 1 - 0.3 * (1 - means), 0.0, means)
-    )
+    return settled(random.random((items, 1)), means)
+
+
+def settled(place: np.ndarray, means: np.ndarray) -> np.ndarray:
+    failed = place > 1 - 0.3 * (1 - means)
+    return np.where(place < 0.3 * means, 1.0, np.where(failed, 0.0, means))
 
 
 def drawn(means: np.ndarray, items: int, random: Random) -> np.ndarray:
@@ -127,9 +121,8 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
     """Answers at 11 places, with 20 and 80 distractors; the drop is the wanted one where it is stated of."""
     relative, items, best = one.unit.startswith("%"), int(one.n), 0.85
     depth = depth_of(value / 100, best, items, relative)
-    dataset = (
-        one.where["dataset"] if isinstance(one.where["dataset"], str) else "cruxeval"
-    )
+    named = one.where["dataset"]
+    dataset = named if isinstance(named, str) else "cruxeval"
     dataset = "semtrace" if "digits" in one.where else dataset
     counts = [int(one.where["context"])] if one.where["context"] != "any" else [20, 80]
     parts = []
@@ -147,11 +140,8 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
         qac=True,
         keys=one.where.get("keys", False),
     )
-    drops = largest_drops.largest_drops(
-        answers,
-        SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=200, seed=0),
-    )
-    return {"drops": drops}
+    given = SimpleNamespace(metrics=["strict"], **FITTED)
+    return {"drops": largest_drops.largest_drops(answers, given)}
 
 
 def gains(_: Statement, value: float, random: Random) -> Tables:
@@ -174,35 +164,22 @@ def removals(one: Statement, value: float, random: Random) -> Tables:
         parts.append(cells.assign(model=model))
     answers = pd.concat(parts).assign(task=one.where["task"])
     answers["share_removed"] = answers["removed"] / 10
-    fits = removal.fit_removal(
-        answers,
-        SimpleNamespace(
-            trend="exponential", weighted=False, confidence=0.95, resamples=200, seed=0
-        ),
-    )
-    return {
-        "losses": losses.group_losses(fits, answers, 0.95).assign(problems="cruxeval")
-    }
+    given = SimpleNamespace(trend="exponential", weighted=False, **FITTED)
+    fits = removal.fit_removal(answers, given)
+    lost = losses.group_losses(fits, answers, 0.95)
+    return {"losses": lost.assign(problems="cruxeval")}
 
 
 def baseline(_: Statement, shift: float, random: Random) -> Tables:
     published = tables.published_baselines("semtrace/tab01", 0.95)
-    answers = pd.concat(
-        pd.DataFrame(
-            {
-                "label": row.label,
-                "condition": row.condition,
-                "problem": range(row.n),
-                "value_strict": random.random(row.n) < moved(row.percent / 100, shift),
-                "outcome_strict": "correct",
-            }
-        )
-        for row in published.itertuples()
-    )
-    return {
-        "published": published,
-        "regenerated": summarize(answers, by=["label", "condition"]),
-    }
+    parts = []
+    for row in published.itertuples():
+        right = random.random(row.n) < moved(row.percent / 100, shift)
+        part = pd.DataFrame({"problem": range(row.n), "value_strict": right})
+        parts.append(part.assign(label=row.label, condition=row.condition))
+    answers = pd.concat(parts).assign(outcome_strict="correct")
+    summary = summarize(answers, by=["label", "condition"])
+    return {"published": published, "regenerated": summary}
 
 
 def origin_shares(one: Statement, shift: float, random: Random) -> Tables:
@@ -210,60 +187,34 @@ def origin_shares(one: Statement, shift: float, random: Random) -> Tables:
     more frequent becomes the other."""
     artefact = f"origin/{one.artefacts[0]}"
     published = origin.published_shares(artefact, 0.95)
-    name = one.artefacts[0]
+    name, axes = one.artefacts[0], ("d", "characters", "depth")
     numbers = published_numbers(f"origin/{origin.OUTCOMES_OF.get(name, name)}") or {}
     parts = []
     if "outcomes" in numbers:
         first, last = numbers["lines"]
+        lines = range(first, last + 1, 8)
         for label, bits in numbers["outcomes"].items():
             right = np.array([int(bit) for bit in bits])
-            most = float(right.mean() > 0.5)
             counts = np.array([(right == 0).sum(), (right == 1).sum()])
-            flips = 0.1 * counts.min() / np.maximum(counts, 1)[right] + shift * (
-                right == most
-            )
+            flips = 0.1 * counts.min() / np.maximum(counts, 1)[right]
+            flips += shift * (right == float(right.mean() > 0.5))
             values = np.abs(right - (random.random(len(bits)) < flips))
-            lines = range(first, last + 1, 8)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "label": label,
-                        "lines": lines,
-                        "problem": [str(n) for n in lines],
-                        "value_strict": values,
-                    }
-                )
-            )
+            cells = {"lines": lines, "problem": [str(n) for n in lines]}
+            parts.append(pd.DataFrame(cells | {"label": label, "value_strict": values}))
     else:
-        by = [
-            name
-            for name in ("d", "characters", "depth")
-            if published[name].notna().any()
-        ]
+        by = [name for name in axes if published[name].notna().any()]
         for row in published.to_dict("records"):
-            share = moved(row["accuracy"], shift)
-            values = random.random(row["n"]) < share
-            cell = {key: row[key] for key in by}
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "label": row["label"],
-                        **cell,
-                        "problem": range(row["n"]),
-                        "value_strict": values,
-                    }
-                )
-            )
+            values = random.random(row["n"]) < moved(row["accuracy"], shift)
+            part = pd.DataFrame({"problem": range(row["n"]), "value_strict": values})
+            parts.append(part.assign(**{key: row[key] for key in ("label", *by)}))
     answers = pd.concat(parts).assign(outcome_strict="correct")
     answers = answers.assign(model=answers["label"].map(published_models("origin")))
-    by = ["model", *(name for name in ("d", "characters", "depth") if name in answers)]
+    by = ["model", *(name for name in axes if name in answers)]
     summary = summarize(answers, by=by)
     if "outcomes" in numbers:
         summary = origin.with_pairs(summary, answers, artefact, "strict")
-    return {
-        "published": published,
-        "summary": summary.assign(independent=summary["items"], text="printed"),
-    }
+    summary = summary.assign(independent=summary["items"], text="printed")
+    return {"published": published, "summary": summary}
 
 
 def localization(one: Statement, value: float, random: Random) -> Tables:
@@ -271,22 +222,16 @@ def localization(one: Statement, value: float, random: Random) -> Tables:
     languages and mutations that the number is about."""
     number, share = one.where["number"], value / 100
     groups = read_published("faultloc")["groups"]
-    models = groups[
-        number.removeprefix("gain, ") if number.startswith("gain") else "all"
-    ]
+    gain = number.startswith("gain")
+    models = groups[number.removeprefix("gain, ") if gain else "all"]
     programs = [("python", n) for n in range(637)] + [("java", n) for n in range(670)]
     frame = pd.DataFrame(programs, columns=["language", "program"])
-    frame = frame[
-        frame["language"].isin([one.where["language"]])
-        | (one.where["language"] == "both")
-    ]
-    frame = frame.assign(
-        source=frame["language"], problem=frame["program"].astype(str) + "/x/1"
-    )
-    again = frame.merge(
-        pd.DataFrame({"spm": ["comments", "names", "dead_code", "functions"]}),
-        how="cross",
-    )
+    if one.where["language"] != "both":
+        frame = frame[frame["language"] == one.where["language"]]
+    problems = frame["program"].astype(str) + "/x/1"
+    frame = frame.assign(source=frame["language"], problem=problems)
+    spms = pd.DataFrame({"spm": ["comments", "names", "dead_code", "functions"]})
+    again = frame.merge(spms, how="cross")
     again = again[(again["spm"] != "functions") | (again["language"] == "java")]
     if " under " in number:
         again = again[again["spm"] == number.split()[-1]]
@@ -310,32 +255,22 @@ def localization(one: Statement, value: float, random: Random) -> Tables:
     place = random.random(len(frame))
     easy = pd.Series(place, index=frame["language"] + frame["problem"])
     for model in models:
-        more = share if number.startswith("gain") and model == models[1] else 0.0
-        plain = 0.4 + more if number.startswith("gain") else 1.0
+        more = share if gain and model == models[1] else 0.0
+        plain = 0.4 + more if gain else 1.0
         own = frame.assign(
             spm="none",
             strength=0,
             quarter=random.choice([1, 2, 3, 4], len(frame), p=quarter),
             value_strict=(random.random(len(frame)) < plain) * 1.0,
         )
-        chance = np.clip(accuracy + more, 0, 1)
-        latent = easy[(again["language"] + again["problem"])].to_numpy()
-        mixed = np.where(
-            latent < 0.3 * chance,
-            1.0,
-            np.where(latent > 1 - 0.3 * (1 - chance), 0.0, chance),
-        )
-        mutated = again.assign(
-            quarter=1, value_strict=(random.random(len(again)) < mixed) * 1.0
-        )
+        latent = easy[again["language"] + again["problem"]].to_numpy()
+        chance = settled(latent, np.clip(accuracy + more, 0, 1))
+        right = (random.random(len(again)) < chance) * 1.0
+        mutated = again.assign(quarter=1, value_strict=right)
         parts.append(pd.concat([own, mutated]).assign(model=model))
     answers = pd.concat(parts, ignore_index=True).assign(outcome_strict="correct")
     sources = ["alpaca", "codesearchnet"]
-    return {
-        "stated": stated.stated_numbers(
-            answers, sources, rule="strict", confidence=0.95
-        )
-    }
+    return {"stated": stated.stated_numbers(answers, sources, **STRICT)}
 
 
 def table_two(_: Statement, shift: float, random: Random) -> Tables:
@@ -347,20 +282,12 @@ def table_two(_: Statement, shift: float, random: Random) -> Tables:
         share = moved(cell["value"] / 100, shift)
         scores = (random.random((programs, 4)) < share).astype(float)
         found = clustered_share(scores.ravel(), np.repeat(np.arange(programs), 4))
-        rows.append(
-            {key: cell[key] for key in ("model", "language", "fault")}
-            | {
-                "accuracy_kept": found.value,
-                "kept_low": found.interval.low,
-                "kept_high": found.interval.high,
-            }
-            | {
-                "programs_kept": programs,
-                "kept": 4 * programs,
-                "programs": "alpaca codesearchnet",
-            }
-        )
-    table = pd.DataFrame(rows).assign(asked="all ten")
+        row = {key: cell[key] for key in ("model", "language", "fault")}
+        row |= {"accuracy_kept": found.value, "kept_low": found.interval.low}
+        row |= {"kept_high": found.interval.high, "programs_kept": programs}
+        rows.append(row | {"kept": 4 * programs})
+    table = pd.DataFrame(rows)
+    table = table.assign(asked="all ten", programs="alpaca codesearchnet")
     compared = [table.assign(reading=reading) for reading in READINGS.values()]
     return {"published": cells, "localized": pd.concat(compared)}
 
@@ -392,8 +319,8 @@ def crash(
     shift: float,
     random: Random,
     names: Sequence[str],
-    mode: str,
-    task: str,
+    mode: str = "direct",
+    task: str = "output",
 ) -> pd.DataFrame:
     """Answers to vanilla and perturbed programs, of the published Pass@1, those of one question alike."""
     published = leaderboard.published_differences(task)
@@ -409,27 +336,18 @@ def crash(
             table = (random.random(chance.shape) < chance) * 1.0
             columns = ["VAN", *names]
             cells = rows_of(table, "problem", "perturbation", columns=columns)
-            cells = cells.assign(
-                model=part["model"].iloc[0],
-                dataset=dataset,
-                question=question[cells["problem"]],
-            )
-            parts.append(cells)
+            asked = question[cells["problem"]]
+            cells = cells.assign(model=part["model"].iloc[0], dataset=dataset)
+            parts.append(cells.assign(question=asked))
     answers = pd.concat(parts, ignore_index=True)
     return applied(answers, task, mode)
 
 
 def crash_cells(one: Statement, shift: float, random: Random) -> Tables:
     task = "input" if one.artefacts[0] in ("tab05", "tab17") else "output"
-    answers = crash(
-        ["GPT-4o", "GPT-4o-Mini"],
-        shift,
-        random,
-        ["PSC-ALL", "MCC", "MPS", "MHC"],
-        "direct",
-        task,
-    )
-    table = differences.differences(answers, rule="strict", confidence=0.95)
+    models, names = ["GPT-4o", "GPT-4o-Mini"], ["PSC-ALL", "MCC", "MPS", "MHC"]
+    answers = crash(models, shift, random, names, task=task)
+    table = differences.differences(answers, **STRICT)
     return leaderboard.compared_tables(table, leaderboard.published_differences(task))
 
 
@@ -437,25 +355,17 @@ def told_to_ignore(one: Statement, shift: float, random: Random) -> Tables:
     """The same questions twice; at the other effect the second time, told to ignore comments, fewer are right."""
     labels = ["GPT-4o", "Qwen2.5-72B-Instruct", "DeepSeek-V3"]
     names = [one.where["perturbation"]]
-    plain = crash(labels, 0.0, random, names, "direct", "output")
-    told = crash(labels, shift, random, names, "direct", "output").assign(ignore=True)
+    plain = crash(labels, 0.0, random, names)
+    told = crash(labels, shift, random, names).assign(ignore=True)
     answers = pd.concat([plain, told[told["perturbation"] != "VAN"]])
-    return {
-        "effects": differences.setting_effects(answers, rule="strict", confidence=0.95)
-    }
+    return {"effects": differences.setting_effects(answers, **STRICT)}
 
 
 def headline(one: Statement, shift: float, random: Random) -> Tables:
     published = leaderboard.published_differences()
-    mode = one.where["mode"]
-    answers = crash(
-        published["label"].unique(), shift, random, leaderboard.HEADLINE, mode, "output"
-    )
-    return {
-        "own_headline": leaderboard.own_headlines(
-            answers, published, rule="strict", confidence=0.95
-        )
-    }
+    labels, mode = published["label"].unique(), one.where["mode"]
+    answers = crash(labels, shift, random, leaderboard.HEADLINE, mode)
+    return {"own_headline": leaderboard.own_headlines(answers, published, **STRICT)}
 
 
 def thought(_: Statement, shift: float, random: Random) -> Tables:
@@ -476,7 +386,7 @@ def thought(_: Statement, shift: float, random: Random) -> Tables:
         about = {name: cell[name] for name in ("model", "dataset", "perturbation")}
         rows.append(part.assign(**about, collapsed=False))
     answers = applied(pd.concat(rows, ignore_index=True), "output", "direct")
-    table = reasoning.reasoning_table(answers, rule="strict", confidence=0.95)
+    table = reasoning.reasoning_table(answers, **STRICT)
     return {"published": published, "reasoning": table}
 
 
@@ -486,14 +396,10 @@ def as_it_is(one: Statement, value: float, _: Random) -> Tables:
     zeros = "drop single_drop_by_program versions far published tokens accuracy"
     told: dict[str, Any] = dict.fromkeys(ones.split(), 1)
     told |= dict.fromkeys(zeros.split(), 0.0)
-    rows = []
-    for way in [*one.readings.values()] or [one]:
-        number = {
-            name: value / 100 if one.per_cent else value
-            for other in (way, *one.readings.values())
-            for name in other.number
-        }
-        rows.append(told | way.where | number)
+    value = value / 100 if one.per_cent else value
+    ways = [*one.readings.values()] or [one]
+    number = {name: value for way in ways for name in way.number}
+    rows = [told | way.where | number for way in ways]
     return {one.table: pd.DataFrame(rows)}
 
 
@@ -502,21 +408,15 @@ def ordered(one: Statement, side: float) -> Tables:
     rows: dict[str, list[dict[str, Any]]] = {}
     for way in [*one.readings.values()] or [one]:
         unit = 100 if way.per_cent else 1
-        value = (
-            float(way.value) + (side if way.relation == "more than" else -side)
-        ) / unit
-        ends = (value, value - 0.1 / unit, value + 0.1 / unit)
-        told = {
-            name: choice[0] if isinstance(choice, list) else choice
-            for name, choice in way.where.items()
-        }
-        row = dict.fromkeys(
-            re.findall(r"{(\w+)", way.basis + way.statement + way.needs), 0
-        )
-        row |= dict.fromkeys(way.match, "m") | told
-        rows.setdefault(way.table, []).append(
-            row | dict(zip(way.number, (*ends, 1000), strict=False))
-        )
+        away = side if way.relation == "more than" else -side
+        value = (float(way.value) + away) / unit
+        facts = (value, value - 0.1 / unit, value + 0.1 / unit, 1000)
+        words = re.findall(r"{(\w+)", way.basis + way.statement + way.needs)
+        row = dict.fromkeys(words, 0) | dict.fromkeys(way.match, "m")
+        for name, choice in way.where.items():
+            row[name] = choice[0] if isinstance(choice, list) else choice
+        numbers = dict(zip(way.number, facts, strict=False))
+        rows.setdefault(way.table, []).append(row | numbers)
         if way.each and way.each != way.table:
             rows.setdefault(way.each, []).append(row)
     return {name: pd.DataFrame(some) for name, some in rows.items()}
@@ -564,10 +464,8 @@ def stated_in_tables(*, order: bool) -> Iterator[Any]:
             if (one.relation in ORDERS) != order or not one.table or not tried:
                 continue
             if order or one.table != "headline":
-                place = f"{one.unit}, {one.artefacts[0]}"
-                yield pytest.param(
-                    name, one, id=f"{name}, {one.statement[:60]}, {place}"
-                )
+                about = f"{one.statement[:60]}, {one.unit}, {one.artefacts[0]}"
+                yield pytest.param(name, one, id=f"{name}, {about}")
 
 
 @pytest.mark.slow
@@ -612,15 +510,9 @@ def test_every_order_can_be_decided(name: str, one: Statement) -> None:
 
 
 def test_what_no_run_can_decide_is_listed() -> None:
-    spec = importlib.util.spec_from_file_location(
-        "undecided", ROOT / "docs/undecided.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    written = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(written)
-    page = written.PAGE.read_text(encoding="utf-8")
-    assert page.endswith(written.section()), "run `python docs/undecided.py`"
+    written = runpy.run_path(str(ROOT / "docs/undecided.py"))
+    page = written["PAGE"].read_text(encoding="utf-8")
+    assert page.endswith(written["section"]()), "run `python docs/undecided.py`"
     every = [one for name in PAPERS for one in statements(name)]
     assert 0 < len([one for one in every if one.why]) < len(every) / 4
 

@@ -67,38 +67,28 @@ def selftest(problems: Sequence[Problem], executor: Executor) -> Iterator[Row]:
         for rule in ("strict", "reference"):
             gold = [Answer(problem, _gold(problem, task)) for problem in problems]
             yield _row(task, rule, "gold", gold, executor)
-            spoilt = [
-                Answer(_corrupted(problem), _gold(problem, task))
-                for problem in problems
-            ]
+            spoilt = [Answer(_corrupted(one.problem), one.text) for one in gold]
             yield _row(task, rule, "corrupted", spoilt, executor)
-            names = [(name, problem) for name in corpus(task) for problem in EXPLOITED]
-            tried = [
-                Answer(problem, written(corpus(task)[name], problem))
-                for name, problem in names
-            ]
-            yield _row(
-                task, rule, "exploits", tried, executor, [name for name, _ in names]
-            )
+            tried, names = [], []
+            for name, template in corpus(task).items():
+                names += [name] * len(EXPLOITED)
+                tried += [Answer(one, written(template, one)) for one in EXPLOITED]
+            yield _row(task, rule, "exploits", tried, executor, names)
 
 
 def selftest_programs(problems: Sequence[Problem], executor: Executor) -> Iterator[Row]:
     """The same for whole programs. Attacks are tried only where both Landlock and seccomp hold: some would do harm."""
     programs = [Program(problem.code, call=problem.call) for problem in problems]
-    gold = _right(programs, problems, executor)
-    yield Row("program", "strict", "gold", len(programs), gold, ())
-    yield Row(
-        "program",
-        "strict",
-        "corrupted",
-        len(programs),
-        _right(programs, list(map(_corrupted, problems)), executor),
-        (),
-    )
+    for kind, expected in (
+        ("gold", problems),
+        ("corrupted", [*map(_corrupted, problems)]),
+    ):
+        right = _right(programs, expected, executor)
+        yield Row("program", "strict", kind, len(programs), right, ())
     if not (executor.layers["landlock"] and executor.layers["seccomp"]):
         return
     secret = str(secrets.randbelow(9 * 10**17) + 10**17)
-    expected = Problem("secret", "", "f", "0", repr(secret))
+    hidden = Problem("secret", "", "f", "0", repr(secret))
     attacks = {
         name: attack(name, guess="7", mark="codestress-mark", port=9)
         for name in ATTACKS
@@ -107,7 +97,7 @@ def selftest_programs(problems: Sequence[Problem], executor: Executor) -> Iterat
     passed = tuple(
         name
         for name, execution in ended
-        if score_execution(execution, expected).value
+        if score_execution(execution, hidden).value
         or (name in UNCOUNTED and execution.outcome is Ending.RETURNED)
     )
     yield Row("program", "strict", "exploits", len(attacks), len(passed), passed)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from codestress.literals import parse_literal, same_value
+from codestress.literals import same_value
 from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
@@ -97,45 +97,49 @@ CODE = (
 WHENCE = Problem("w", CODE, "f", "", "[1]")
 
 
+READ = {
+    Outcome.CORRECT: [
+        "f([2, 1])",
+        " f( [2, 1],\n  b = 1 ) # as sorted",
+        "[2, 1]",
+        "[2, 1], 1",
+        "a=[2, 1], b=1",
+        "f([3 - 2])",
+        "f([x for x in range(1, 5)])",
+        "f('21'.replace('2', '') and [1], key=lambda x: -x)",
+        "f([1] + LIMIT)",
+        "f(list(map(int, '321')), key=lambda x: x)",
+        "f([2, 1]) == [1]",
+        "assert f([2, 1]) == [1]",
+        "assert f(a=[2, 1]) == [3 - 2]",
+        "[1] == f([2, 1])",
+        "list((1,)) == f([2, 1])",
+    ],
+    Outcome.UNPARSABLE: [
+        "f((lambda y: y)(y=[3, 2, 1]), key=lambda x: x)",
+        "f([1], b=1, b=1)",
+        "f",
+        "g([1])",
+        "f(*[[2, 1]])",
+        "f(**dict(a=[2, 1], b=1))",
+        "f([2, 1]) == [2]",
+        "f([2, 1]) == f([1])",
+        "list((2,)) == f([2, 1])",
+        "f(*{1})",
+        "f(*[[1]], key=lambda x: x)",
+        "f(a=[1], **{'a': [1]})",
+        "f(**{1: [1]})",
+        "f(*range(10 ** 9))",
+    ],
+    Outcome.INCORRECT: ["f([True])", "f([2, 1], 2)", "f([True]) == [1]"],
+    Outcome.RAISED: ["f(3)", "f([1], c=3)"],
+}
+
+
 @pytest.mark.isolation
 @pytest.mark.parametrize(
     ("answer", "reason"),
-    [
-        ("f([2, 1])", Outcome.CORRECT),
-        (" f( [2, 1],\n  b = 1 ) # as sorted", Outcome.CORRECT),
-        ("[2, 1]", Outcome.CORRECT),
-        ("[2, 1], 1", Outcome.CORRECT),
-        ("a=[2, 1], b=1", Outcome.CORRECT),
-        ("f([3 - 2])", Outcome.CORRECT),
-        ("f([x for x in range(1, 5)])", Outcome.CORRECT),
-        ("f('21'.replace('2', '') and [1], key=lambda x: -x)", Outcome.CORRECT),
-        ("f([1] + LIMIT)", Outcome.CORRECT),
-        ("f(list(map(int, '321')), key=lambda x: x)", Outcome.CORRECT),
-        ("f((lambda y: y)(y=[3, 2, 1]), key=lambda x: x)", Outcome.UNPARSABLE),
-        ("f([True])", Outcome.INCORRECT),
-        ("f([2, 1], 2)", Outcome.INCORRECT),
-        ("f(3)", Outcome.RAISED),
-        ("f([1], c=3)", Outcome.RAISED),
-        ("f([1], b=1, b=1)", Outcome.UNPARSABLE),
-        ("f", Outcome.UNPARSABLE),
-        ("g([1])", Outcome.UNPARSABLE),
-        ("f(*[[2, 1]])", Outcome.UNPARSABLE),
-        ("f(**dict(a=[2, 1], b=1))", Outcome.UNPARSABLE),
-        ("f([2, 1]) == [1]", Outcome.CORRECT),
-        ("assert f([2, 1]) == [1]", Outcome.CORRECT),
-        ("assert f(a=[2, 1]) == [3 - 2]", Outcome.CORRECT),
-        ("f([2, 1]) == [2]", Outcome.UNPARSABLE),
-        ("f([2, 1]) == f([1])", Outcome.UNPARSABLE),
-        ("[1] == f([2, 1])", Outcome.CORRECT),
-        ("list((1,)) == f([2, 1])", Outcome.CORRECT),
-        ("list((2,)) == f([2, 1])", Outcome.UNPARSABLE),
-        ("f([True]) == [1]", Outcome.INCORRECT),
-        ("f(*{1})", Outcome.UNPARSABLE),
-        ("f(*[[1]], key=lambda x: x)", Outcome.UNPARSABLE),
-        ("f(a=[1], **{'a': [1]})", Outcome.UNPARSABLE),
-        ("f(**{1: [1]})", Outcome.UNPARSABLE),
-        ("f(*range(10 ** 9))", Outcome.UNPARSABLE),
-    ],
+    [(text, reason) for reason, texts in READ.items() for text in texts],
 )
 def test_input_answers(executor: Executor, answer: str, reason: Outcome) -> None:
     found = score(answer, WHENCE, "input", executor)
@@ -290,8 +294,3 @@ def test_verdicts_are_the_same_on_a_loaded_machine(
             process.kill()
             process.wait()
     assert [s.outcome for s in loaded] == [s.outcome for s in quiet]
-
-
-def test_gold_parses_to_the_output() -> None:
-    for problem in EXPLOITED:
-        assert parse_literal(problem.output).value is not None
