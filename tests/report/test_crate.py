@@ -51,9 +51,8 @@ def test_a_crate_tells_of_what_each_figure_was_made(outputs: Path) -> None:
     root = read.root_dataset
     assert root["license"].id == "https://spdx.org/licenses/MIT"
     authors = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["authors"]
-    assert [author["name"] for author in root["author"]] == [
-        one["name"] for one in authors
-    ]
+    named = [author["name"] for author in root["author"]]
+    assert named == [one["name"] for one in authors]
     assert read.mainEntity.id == "index.html"
     assert read.get("models.csv")["sha256"] == read.mainEntity["sha256"]
     for entity in read.data_entities:
@@ -73,29 +72,18 @@ def test_a_crate_tells_of_what_each_figure_was_made(outputs: Path) -> None:
     assert manifest.id == "origin/fig04/manifest.json"
     assert table.id == "origin/fig04/table.csv"
     assert table["sha256"] == hashlib.sha256(b"fig04").hexdigest()
-
-
-def test_every_name_of_the_graph_is_described(outputs: Path) -> None:
-    pytest.importorskip("rocrate")
-    done = codestress("crate", "--profile", "smoke", outputs=outputs)
-    assert done.returncode == 0, done.stderr
     written = outputs / "smoke/ro-crate-metadata.json"
-    graph = json.loads(written.read_text("utf-8"))["@graph"]
+    referred: set[str] = set()
+
+    def noted(entity: dict[str, Any]) -> dict[str, Any]:
+        if set(entity) == {"@id"}:
+            referred.add(entity["@id"])
+        return entity
+
+    graph = json.loads(written.read_text("utf-8"), object_hook=noted)["@graph"]
     named = [entity["@id"] for entity in graph]
     assert len(named) == len(set(named))
-    known = {*named, "https://w3id.org/ro/crate/1.1"}
-    assert {*references(graph)} <= known
-
-
-def references(value: Any) -> list[str]:
-    """The ids to which entities refer."""
-    if isinstance(value, list):
-        return [id_ for one in value for id_ in references(one)]
-    if isinstance(value, dict):
-        return (
-            [value["@id"]] if set(value) == {"@id"} else references([*value.values()])
-        )
-    return []
+    assert referred <= {*named, "https://w3id.org/ro/crate/1.1"}
 
 
 def test_without_the_package_it_is_said_what_to_install(

@@ -19,46 +19,32 @@ from codestress.rooms import papers
 from told import names
 
 
-def manifest(
-    counts: dict[str, tuple[int, int]],
-    leaderboard: bool,
-    simulated: tuple[str, ...] = (),
-) -> dict[str, Any]:
-    table = {
-        model: {"correct": right, "incorrect": wrong, "refused": 1, "skipped": 7}
-        for model, (right, wrong) in counts.items()
-    }
-    models = [
-        {"name": name, "engine": "simulated" if name in simulated else "openai"}
-        for name in counts
-    ]
-    return {
-        "counts": table,
-        "title": "t",
-        "models": models,
-        "leaderboard": leaderboard,
-        "simulated": [*simulated],
-        "reasons": {},
-    }
+def manifest(counts: dict[str, tuple[int, int]], leaderboard: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {"title": "t", "leaderboard": leaderboard, "reasons": {}}
+    simulated = [name for name in counts if name.startswith("sim-")]
+    told |= {"counts": {}, "models": [], "simulated": simulated}
+    for name, (right, wrong) in counts.items():
+        told["counts"][name] = {"correct": right, "incorrect": wrong}
+        told["counts"][name] |= {"refused": 1, "skipped": 7}
+        engine = "simulated" if name in simulated else "openai"
+        told["models"].append({"name": name, "engine": engine})
+    return told
 
 
 def test_files_have_the_models_in_the_order_of_the_page(tmp_path: Path) -> None:
-    counts = {name: (50, 49) for name in ("Zeta", "beta", "Alpha", "gamma")}
+    counts = dict.fromkeys(["Zeta", "beta", "Alpha", "gamma"], (50, 49))
     table = models_by_task({"a/one": manifest(counts, True)})
-    shown = board(table)["models"]
-    assert shown == ["Alpha", "beta", "gamma", "Zeta"]
     write_board(table, tmp_path)
-    assert pd.read_csv(tmp_path / "models.csv")["model"].tolist() == shown
+    written = pd.read_csv(tmp_path / "models.csv")["model"].tolist()
+    assert board(table)["models"] == written == ["Alpha", "beta", "gamma", "Zeta"]
 
 
 def test_models_have_right_answers_of_those_asked_and_readers_have_no_row() -> None:
     manifests = {
         "a/one": manifest({"m1": (90, 9), "m2": (10, 89)}, False),
-        "a/two": manifest(
-            {"m1": (50, 49), "m2": (60, 39), "sim-x": (99, 0)}, True, ("sim-x",)
-        ),
+        "a/two": manifest({"m1": (50, 49), "m2": (60, 39), "sim-x": (99, 0)}, True),
         "b/facts": manifest({}, True),
-        "c/readers": manifest({"sim-x": (99, 0)}, True, ("sim-x",)),
+        "c/readers": manifest({"sim-x": (99, 0)}, True),
     }
     first, second = models_by_task(manifests).itertuples()
     assert [*first[1:4], first.n] == ["m1", "a/two", "here", 100]
@@ -118,7 +104,7 @@ def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_w
     assert wrong.count("of 200") == 1, "it has a place among the models"
     (sentence,) = shortfalls([mute | {"counts": {"m1": {"incorrect": 3}}}])
     names(sentence, "m1", "0 of 3", "3 read, and not correct")
-    assert shortfalls([manifest({"sim-x": (0, 99)}, True, ("sim-x",))]) == []
+    assert shortfalls([manifest({"sim-x": (0, 99)}, True)]) == []
 
 
 def test_a_page_that_is_damaged_or_of_other_artefacts_is_not_current(
