@@ -6,16 +6,17 @@ prefill, and vLLM's own counters of its prefix cache.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import os
+import random
 import re
 import signal
 import socket
 import subprocess
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +27,7 @@ from typing import Any
 import pytest
 
 from codestress.errors import EngineError
+from codestress.inference.engines.openai import open_engine
 from codestress.inference.engines.vllm import server_command
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import request_of
@@ -33,6 +35,8 @@ from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.nano.model import Nano
 from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
+from conftest import ROOT, ran
+from served import prompt, trials_of
 from told import names, refused
 
 HERE = Path(__file__).parent
@@ -59,13 +63,14 @@ class Checkpoint:
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
     folder = tmp_path_factory.mktemp("checkpoint") / "tiny"
-    subprocess.run(
-        [PYTHON, str(HERE / "make_checkpoint.py"), str(folder)],
-        check=True,
-        timeout=WAIT_S,
-        env=environment(),
-    )
+    whole(ran(PYTHON, HERE / "make_checkpoint.py", folder, env=environment()))
     return Checkpoint(folder)
+
+
+def whole(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """The lines that a command printed, which must not fail."""
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -89,33 +94,24 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(
-    command: list[str], port: int, log: Path, env: dict[str, str] | None = None
-) -> Iterator[str]:
+def server(command: list[str], port: int, log: Path) -> Iterator[str]:
     """Runs it until the block is left; its base URL. Its whole process group ends with it."""
     with log.open("w") as out:
         process = subprocess.Popen(
-            command,
-            stdout=out,
-            stderr=out,
-            env=env or environment(),
-            start_new_session=True,
+            command, stdout=out, stderr=out, env=environment(), start_new_session=True
         )
+    base_url = f"http://127.0.0.1:{port}/v1"
     try:
         deadline = time.monotonic() + WAIT_S
         while True:
             assert process.poll() is None, log.read_text()[-3000:]
-            assert time.monotonic() < deadline, (
-                f"not up after {WAIT_S} s: {log.read_text()[-3000:]}"
-            )
+            assert time.monotonic() < deadline, log.read_text()[-3000:]
             try:
-                urllib.request.urlopen(
-                    f"http://127.0.0.1:{port}/v1/models", timeout=2
-                ).read()
+                urllib.request.urlopen(f"{base_url}/models", timeout=2).read()
                 break
-            except (urllib.error.URLError, OSError):
+            except OSError:
                 time.sleep(0.5)
-        yield f"http://127.0.0.1:{port}/v1"
+        yield base_url
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
@@ -135,33 +131,32 @@ def vllm_server(checkpoint: Checkpoint, log: Path, *more: str) -> Iterator[str]:
         name="tiny", id=str(checkpoint.folder), engine="vllm", settings=settings
     )
     command = server_command(entry, PYTHON, port)
-    with server([*command, *more], port, log, environment()) as base_url:
+    with server([*command, *more], port, log) as base_url:
         yield base_url
 
 
-def study(folder: Path, row: dict[str, Any], name: str, **more: str) -> dict[str, Any]:
-    """What a small study gives through a registry row, in the servers' environment."""
+def asking(folder: Path, row: dict[str, Any], name: str) -> dict[str, Any]:
+    """The command that runs a small study through a registry row, and its environment."""
     registry = folder / f"{name}.yaml"
     registry.write_text(json.dumps({"tiny": row}))
+    store = folder / f"{name}.sqlite"
+    command = [PYTHON, HERE / "ask.py", registry, "tiny", store]
+    env = environment(CODESTRESS_OUTPUTS=str(folder / "outputs"))
+    return {"args": [*map(str, command)], "env": env}
+
+
+def study(folder: Path, row: dict[str, Any], name: str) -> dict[str, Any]:
+    """What a small study gives through a registry row, in the servers' environment."""
+    how = asking(folder, row, name)
     for _ in range(RAY_STARTS):
-        done = subprocess.run(
-            [
-                PYTHON,
-                str(HERE / "ask.py"),
-                str(registry),
-                "tiny",
-                str(folder / f"{name}.sqlite"),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=WAIT_S,
-            env=environment(CODESTRESS_OUTPUTS=str(folder / "outputs"), **more),
-            check=False,
-        )
+        done = ran(*how["args"], env=how["env"])
         if done.returncode == 0 or "Ray" not in done.stderr:
             break
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found_in(whole(done))
+
+
+def found_in(lines: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(lines[-1])
     return found
 
 
@@ -170,39 +165,27 @@ def test_one_study_gives_the_same_through_every_engine(
 ) -> None:
     with vllm_server(checkpoint, tmp_path / "server.log") as base_url:
         http = {"base_url": base_url, "key_env": "", "concurrency": 4}
-        served = study(
-            tmp_path, checkpoint.row("openai", prefill="vllm", **http), "served"
-        )
+        row = checkpoint.row("openai", prefill="vllm", **http)
+        served = study(tmp_path, row, "served")
         assert served["asked"] == len(served["texts"]) > 10
         assert served["cached"] > 0
         worker = {"engine": "openai", "settings": {"prefill": "vllm", **http}}
-        cluster = study(
-            tmp_path, checkpoint.row("ray", worker=worker, task=5, cpus=0.4), "cluster"
-        )
-        assert cluster["texts"] == served["texts"]
-        template = HERE.parents[1] / "params" / "templates"
-        assert (template / "chatml.jinja").is_file()
+        workers = checkpoint.row("ray", worker=worker, task=5, cpus=0.4)
+        cluster = study(tmp_path, workers, "cluster")
     local = {
         "model": str(checkpoint.folder),
         "max_model_len": 8192,
         "enforce_eager": True,
     }
     in_process = study(tmp_path, checkpoint.row("vllm", **local), "in_process")
-    assert in_process["texts"] == served["texts"]
-    workers = {"engine": "vllm", "settings": local}
-    batch = study(
-        tmp_path,
-        checkpoint.row("ray", worker=workers, workers=1, task=100, cpus=0.4),
-        "batch",
-    )
-    assert batch["texts"] == served["texts"]
-    for other in (cluster, in_process, batch):
-        assert other["counts"] == served["counts"]
-
+    worker = {"engine": "vllm", "settings": local}
+    workers = checkpoint.row("ray", worker=worker, workers=1, task=100, cpus=0.4)
+    batch = study(tmp_path, workers, "batch")
     # The archive of the first rebuilds it with no server at all.
-    row = checkpoint.row("openai", prefill="vllm", **http)
     known = study(tmp_path, row | {"archive": "served.jsonl.gz"}, "known")
-    assert (known["texts"], known["counts"]) == (served["texts"], served["counts"])
+    for other in (cluster, in_process, batch, known):
+        assert other["texts"] == served["texts"]
+        assert other["counts"] == served["counts"]
     assert known["asked"] == 0
 
 
@@ -211,54 +194,29 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(
 ) -> None:
     """Ray with HTTP workers; each worker that is found once is killed while it works."""
     with vllm_server(checkpoint, tmp_path / "server.log") as base_url:
-        http = {
-            "base_url": base_url,
-            "key_env": "",
-            "concurrency": 1,
-            "prefill": "vllm",
-        }
+        http = {"base_url": base_url, "key_env": "", "concurrency": 1}
+        http["prefill"] = "vllm"
         served = study(tmp_path, checkpoint.row("openai", **http), "served")
-        registry = tmp_path / "cluster.yaml"
         worker = {"engine": "openai", "settings": http}
-        registry.write_text(
-            json.dumps({"tiny": checkpoint.row("ray", worker=worker, task=1, cpus=0.4)})
-        )
+        row = checkpoint.row("ray", worker=worker, task=1, cpus=0.4)
         process = subprocess.Popen(
-            [
-                PYTHON,
-                str(HERE / "ask.py"),
-                str(registry),
-                "tiny",
-                str(tmp_path / "cluster.sqlite"),
-            ],
+            **asking(tmp_path, row, "cluster"),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=environment(CODESTRESS_OUTPUTS=str(tmp_path / "outputs")),
         )
         killed = set[int]()
         while process.poll() is None and len(killed) < 2:
-            out = subprocess.run(
-                ["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True
-            ).stdout
-            for line in out.splitlines():
-                pid = (
-                    int(line.split()[0])
-                    if "MapWorker" in line and line.split()[0].isdigit()
-                    else 0
-                )
-                if (
-                    pid
-                    and pid not in killed
-                    and len(killed) < 2
-                    and answered(tmp_path / "cluster.sqlite")
-                ):
+            lines = whole(ran("ps", "-eo", "pid,args"))
+            workers = {int(one.split()[0]) for one in lines if "MapWorker" in one}
+            for pid in [*workers - killed][: 2 - len(killed)]:
+                if answered(tmp_path / "cluster.sqlite"):
                     os.kill(pid, signal.SIGKILL)
                     killed.add(pid)
             time.sleep(0.05)
         out, _ = process.communicate(timeout=WAIT_S)
     assert killed
-    assert json.loads(out.strip().splitlines()[-1])["texts"] == served["texts"]
+    assert found_in(out.splitlines())["texts"] == served["texts"]
 
 
 def answered(path: Path) -> int:
@@ -276,10 +234,7 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
     block, blocks, total = 32, 210, 0  # tokens: the smallest that vLLM's CPU build has
 
     def render(trial: Trial) -> Prompt:
-        number, place = (
-            int(trial.factors["number"] or 0),
-            int(trial.factors["place"] or 0),
-        )
+        number, place = (int(trial.factors[name] or 0) for name in ("number", "place"))
         parts = [
             f"def other_{number}_{n}(x):\n    return x * {n * 37 + number} + len('{n} of {number}')\n\n\n"
             for n in range(30)
@@ -295,11 +250,8 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
     trials = Trials(items, render, {"strict": lambda *_: Score(Outcome.CORRECT, 1.0)})
 
     def counters(base_url: str) -> tuple[float, float]:
-        text = (
-            urllib.request.urlopen(base_url.removesuffix("/v1") + "/metrics")
-            .read()
-            .decode()
-        )
+        url = base_url.removesuffix("/v1") + "/metrics"
+        text = urllib.request.urlopen(url).read().decode()
         found = [
             re.search(rf"^vllm:prefix_cache_{name}_total\S* (\S+)", text, re.M)
             for name in ("queries", "hits")
@@ -309,34 +261,18 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
 
     saved = {}
     tokens: list[list[int]] = []
-    flags = (
-        "--block-size",
-        str(block),
-        "--num-gpu-blocks-override",
-        str(blocks),
-        "--max-model-len",
-        "3000",
-    )
+    flags = f"--block-size {block} --num-gpu-blocks-override {blocks}"
+    flags += " --max-model-len 3000 --max-num-seqs 2"
+    log, store = tmp_path / "server.log", tmp_path / "ordered.sqlite"
     for order in ("by prefix", "shuffled"):
-        with vllm_server(
-            checkpoint, tmp_path / "server.log", *flags, "--max-num-seqs", "2"
-        ) as base_url:
-            settings = {"base_url": base_url, "key_env": "", "concurrency": 1}
+        with vllm_server(checkpoint, log, *flags.split()) as base_url:
+            row = checkpoint.row("openai", base_url=base_url, key_env="", concurrency=1)
             registry = tmp_path / "served.yaml"
-            registry.write_text(
-                json.dumps({"tiny": checkpoint.row("openai", **settings)})
-            )
+            registry.write_text(json.dumps({"tiny": row}))
             if order == "by prefix":
-                tokens = [
-                    tokenized(base_url, str(checkpoint.folder), render(trial))
-                    for trial in items
-                ]
-                run(
-                    trials,
-                    ["tiny"],
-                    store=tmp_path / "ordered.sqlite",
-                    registry=registry,
-                )
+                model = str(checkpoint.folder)
+                tokens = [tokenized(base_url, model, render(trial)) for trial in items]
+                run(trials, ["tiny"], store=store, registry=registry)
             else:
                 shuffled(trials, load_registry(registry)["tiny"])
             queries, hits = counters(base_url)
@@ -357,25 +293,16 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
 
 def common(one: list[int], two: list[int]) -> int:
     """Tokens that two prompts share from their beginning on."""
-    return sum(
-        1
-        for _ in itertools.takewhile(
-            lambda pair: pair[0] == pair[1], zip(one, two, strict=False)
-        )
-    )
+    pairs = zip(one, two, strict=False)
+    return len([*itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)])
 
 
 def tokenized(base_url: str, model: str, prompt: Prompt) -> list[int]:
     """The prompt's tokens as the server makes them."""
-    body = json.dumps(
-        {
-            "model": model,
-            "messages": [{"role": "user", "content": prompt.messages[0].content}],
-        }
-    ).encode()
+    messages = [{"role": "user", "content": prompt.messages[0].content}]
     request = urllib.request.Request(
         base_url.removesuffix("/v1") + "/tokenize",
-        body,
+        json.dumps({"model": model, "messages": messages}).encode(),
         {"Content-Type": "application/json"},
     )
     found: list[int] = json.loads(urllib.request.urlopen(request).read())["tokens"]
@@ -384,11 +311,6 @@ def tokenized(base_url: str, model: str, prompt: Prompt) -> list[int]:
 
 def shuffled(trials: Trials, entry: ModelEntry) -> None:
     """All requests in an order of chance, two at a time: what happens without an order."""
-    import asyncio
-    import random
-
-    from codestress.inference.engines.openai import open_engine
-
     requests = [request_of(trials, trial, entry) for trial in trials.items]
     random.Random(0).shuffle(requests)
 
@@ -410,31 +332,13 @@ def test_transformers_serve_answers_and_a_begun_answer_goes_by_completions(
     checkpoint: Checkpoint, tmp_path: Path
 ) -> None:
     port = free_port()
-    script = Path(PYTHON).with_name("transformers")
-    command = [
-        PYTHON,
-        str(script),
-        "serve",
-        str(checkpoint.folder),
-        "--port",
-        str(port),
-        "--host",
-        "127.0.0.1",
-    ]
-    command += ["--device", "cpu"]
-    trials = Trials(
-        [Trial(str(n), {}) for n in range(6)],
-        lambda trial: Prompt(
-            (Message("user", f"Say {trial.problem}."),), Sampling(max_tokens=8), ""
-        ),
-        {"strict": lambda _, response: Score(Outcome.CORRECT, 1.0, response.text)},
-    )
-    begun = Trials(
-        trials.items,
-        lambda trial: Prompt(
-            (Message("user", f"Say {trial.problem}."),), Sampling(max_tokens=8), "It is"
-        ),
-        trials.judges,
+    script = str(Path(PYTHON).with_name("transformers"))
+    command = [PYTHON, script, "serve", str(checkpoint.folder), "--port", str(port)]
+    command += ["--host", "127.0.0.1", "--device", "cpu"]
+    texts = [f"Say {n}." for n in range(6)]
+    trials, begun = (
+        trials_of(*[prompt(text, prefill, max_tokens=8) for text in texts])
+        for prefill in ("", "It is")
     )
     with server(command, port, tmp_path / "server.log") as base_url:
         http = {"base_url": base_url, "key_env": "", "concurrency": 2}
@@ -447,15 +351,11 @@ def test_transformers_serve_answers_and_a_begun_answer_goes_by_completions(
             ),
         }
         registry.write_text(json.dumps(rows))
-        assert (
-            run(trials, ["chat"], store=tmp_path / "s.sqlite", registry=registry).asked
-            == 6
-        )
+        where: dict[str, Any] = {"store": tmp_path / "s.sqlite", "registry": registry}
+        assert run(trials, ["chat"], **where).asked == 6
         with refused(EngineError, "continued", "begun", "completions"):
-            run(begun, ["continued"], store=tmp_path / "s.sqlite", registry=registry)
-        results = run(
-            begun, ["rendered"], store=tmp_path / "s.sqlite", registry=registry
-        )
+            run(begun, ["continued"], **where)
+        results = run(begun, ["rendered"], **where)
         assert results.asked == 6
         assert results.answers["detail_strict"].all()
 
@@ -463,16 +363,9 @@ def test_transformers_serve_answers_and_a_begun_answer_goes_by_completions(
 @pytest.mark.parametrize("other", ["transformers", "vllm"])
 def test_the_kit_s_transformer_is_the_same_elsewhere(other: str) -> None:
     """200 prompts: the same tokens, logits within 1e-3 of transformers', and the same greedy texts."""
-    done = subprocess.run(
-        [PYTHON, str(HERE / "nano_texts.py"), other],
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-        env=environment(),
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    lines = whole(ran(PYTHON, HERE / "nano_texts.py", other, env=environment()))
     # VLLM prints its own besides.
-    [line] = [line for line in done.stdout.splitlines() if line.startswith('{"asked"')]
+    [line] = [line for line in lines if line.startswith('{"asked"')]
     found = json.loads(line)
     assert found["asked"] == 200
     assert found.get("apart", 0) < 1e-3
@@ -497,46 +390,27 @@ def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None
     def trained(
         text: dict[str, Any], run: Path = run, *more: str
     ) -> subprocess.CompletedProcess[str]:
-        settings.write_text(
-            json.dumps({"evaluate_every": 5, "batch_tokens": 256, "workers": 2} | text)
-        )
-        script = Path(__file__).parents[2] / "bench" / "nano" / "train.py"
-        command = [
-            PYTHON,
-            str(script),
-            "--settings",
-            str(settings),
-            "--run",
-            str(run),
-            *more,
-        ]
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=WAIT_S, env=environment()
-        )
+        small = {"evaluate_every": 5, "batch_tokens": 256, "workers": 2}
+        settings.write_text(json.dumps(small | text))
+        command = [PYTHON, ROOT / "bench" / "nano" / "train.py", "--settings", settings]
+        return ran(*command, "--run", run, *more, env=environment())
 
     steps = []
     for hours in (0.01, 0.015):
-        done = trained({"hours": hours, "shape": shape, "stages": [stage]})
-        assert done.returncode == 0, done.stderr[-3000:]
+        whole(trained({"hours": hours, "shape": shape, "stages": [stage]}))
         manifest = json.loads((run / "weights" / "manifest.json").read_text())
         steps.append(manifest["steps"])
-        assert [row["step"] for row in manifest["log"]] == list(
-            range(5, steps[-1] + 1, 5)
-        )
+        logged = [row["step"] for row in manifest["log"]]
+        assert logged == [*range(5, steps[-1] + 1, 5)]
     assert 0 < steps[0] < steps[1]
-    assert (
-        len(Nano(run / "weights").logits([1, 2, 3]))
-        == Nano(run / "weights").shape.vocab_size
-    )
+    nano, other = Nano(run / "weights"), tmp_path / "other"
+    assert len(nano.logits([1, 2, 3])) == nano.shape.vocab_size
     begun = ("--from", str(run / "weights"))
-    done = trained(
-        {"hours": 0.005, "shape": shape, "stages": [stage]}, tmp_path / "other", *begun
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert (tmp_path / "other/tokenizer.json").read_bytes() == (
-        run / "tokenizer.json"
-    ).read_bytes()
-    log = json.loads((tmp_path / "other/weights/manifest.json").read_text())["log"]
+    text = {"hours": 0.005, "shape": shape, "stages": [stage]}
+    whole(trained(text, other, *begun))
+    first, second = ((at / "tokenizer.json").read_bytes() for at in (run, other))
+    assert first == second
+    log = json.loads((other / "weights/manifest.json").read_text())["log"]
     assert log[0]["loss"] < manifest["log"][0]["loss"]
     done = trained({"hours": 1, "stages": [stage]}, tmp_path / "third", *begun)
     assert done.returncode == 1
