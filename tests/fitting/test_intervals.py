@@ -28,9 +28,8 @@ from told import refused
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_wilson_is_what_scipy_computes(k: int, n: int, confidence: float) -> None:
     expected = binomtest(k, n).proportion_ci(confidence, method="wilson")
-    assert wilson(k, n, confidence) == pytest.approx(
-        (expected.low, expected.high), abs=1e-12
-    )
+    ends = (expected.low, expected.high)
+    assert wilson(k, n, confidence) == pytest.approx(ends, abs=1e-12)
 
 
 def test_wilson_without_trials_says_nothing_and_nonsense_is_refused() -> None:
@@ -42,11 +41,9 @@ def test_wilson_without_trials_says_nothing_and_nonsense_is_refused() -> None:
 
 def test_a_mean_of_many_single_answers_is_the_normal_interval() -> None:
     values = rng(0, "values").random(4000)
-    estimate = clustered_mean(values, np.arange(4000))
-    half = 1.96 * values.std() / math.sqrt(4000)
-    assert estimate.interval == pytest.approx(
-        (values.mean() - half, values.mean() + half), abs=0.0003
-    )
+    mean, half = values.mean(), 1.96 * values.std() / math.sqrt(4000)
+    found = clustered_mean(values, np.arange(4000)).interval
+    assert found == pytest.approx((mean - half, mean + half), abs=0.0003)
 
 
 @pytest.mark.parametrize(("spread", "items"), [(0.4, 25), (0.7, 25), (0.7, 100)])
@@ -59,9 +56,8 @@ def test_numbers_of_tokens_are_covered_by_few_items(spread: float, items: int) -
 
 def test_few_clusters_stretch_draws_and_many_do_not() -> None:
     draws, best = np.array([[0.5, 3.0], [0.7, math.nan]]), np.array([0.6, 2.0])
-    assert stretched(draws, best, 25, 0.95)[0] == pytest.approx(
-        [0.6 - 0.1075, 2 + 1.075], abs=1e-3
-    )
+    few = [0.6 - 0.1075, 2 + 1.075]
+    assert stretched(draws, best, 25, 0.95)[0] == pytest.approx(few, abs=1e-3)
     assert stretched(draws, best, 800, 0.95)[0] == pytest.approx([0.5, 3.0], rel=0.002)
     assert abs(stretched(draws, best, 2, 0.95)[0, 1]) > 5 * 2
 
@@ -118,12 +114,8 @@ def test_mcnemar_is_the_binomial_tail() -> None:
 
 def test_unpaired_items_are_counted_and_no_difference_is_certain() -> None:
     found = compare(once([1, 0, 1]), once([1, 0, 1, 1, 1]), rng=rng(0))
-    assert (found.difference, found.p_value, found.items, found.unpaired) == (
-        0,
-        1,
-        3,
-        2,
-    )
+    told = (found.difference, found.p_value, found.items, found.unpaired)
+    assert told == (0, 1, 3, 2)
     assert compare(once([]), once([1]), rng=rng(0)).unpaired == 1
     often = [pd.Series(scores, ["a"] * 3) for scores in ([1, 0, 1], [0, 0, 0])]
     assert compare(*often, rng=rng(0)).p_value == 1

@@ -54,18 +54,17 @@ def test_nothing_has_no_width_where_all_answers_are_alike() -> None:
 
 def test_newcombe_s_published_example() -> None:
     # Newcombe 1998, table II (a): 56/70 - 48/80 = 0.20, method 10 gives 0.0524 to 0.3339.
-    assert newcombe(48 / 80, 80, 56 / 70, 70) == pytest.approx(
-        (0.0524, 0.3339), abs=5e-5
-    )
+    found = newcombe(48 / 80, 80, 56 / 70, 70)
+    assert found == pytest.approx((0.0524, 0.3339), abs=5e-5)
 
 
 def test_bonett_and_price_s_formula() -> None:
     differences = np.repeat([1.0, -1.0, 0.0], [10, 4, 36])
     one, two = (10 + 1) / 52, (4 + 1) / 52
-    half = 1.959964 * math.sqrt((one + two - (one - two) ** 2) / 52)
-    assert paired_difference(differences) == pytest.approx(
-        (one - two - half, one - two + half), abs=1e-6
-    )
+    mean = one - two
+    half = 1.959964 * math.sqrt((one + two - mean**2) / 52)
+    ends = (mean - half, mean + half)
+    assert paired_difference(differences) == pytest.approx(ends, abs=1e-6)
 
 
 def test_copies_of_items_say_no_more_than_the_items() -> None:

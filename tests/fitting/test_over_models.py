@@ -20,12 +20,10 @@ from codestress.fitting.significance import (
 def test_mean_differences_are_students_with_exact_sign_flips() -> None:
     values = np.random.default_rng(1).normal(0.3, 1, 12)
     found = mean_difference(values, 0.95)
-    assert found.interval == pytest.approx(
-        tuple(ttest_1samp(values, 0).confidence_interval(0.95))
-    )
-    every = permutation_test(
-        (values,), np.mean, permutation_type="samples", n_resamples=np.inf
-    )
+    student = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert found.interval == pytest.approx(tuple(student))
+    how = {"permutation_type": "samples", "n_resamples": np.inf}
+    every = permutation_test((values,), np.mean, **how)
     assert found.p_value == pytest.approx(float(every.pvalue))
 
 

@@ -72,9 +72,8 @@ def test_an_interval_by_students_quantile_is_stretched_once() -> None:
     assert normal.up == pytest.approx(0.1 * 2.0639 / 1.96, rel=1e-4)
     # Of many items, and so by a quantile that is hardly larger than the normal one.
     theirs = student.at(0.5, 800)
-    assert theirs.up == pytest.approx(
-        0.1 * (25 / 800) ** 0.5 * 1.9629 / 2.0639, rel=1e-4
-    )
+    shrunk = 0.1 * (25 / 800) ** 0.5 * 1.9629 / 2.0639
+    assert theirs.up == pytest.approx(shrunk, rel=1e-4)
     assert theirs.down < normal.at(0.5, 800).down
 
 
@@ -86,9 +85,8 @@ def test_exact_replications_of_any_size_differ_in_one_of_twenty(
     """Every outcome of both studies with its probability: nothing is drawn."""
     sides = []
     for items in (ours, theirs):
-        found = [
-            Measured(k / items, *wilson(k, items), items) for k in range(items + 1)
-        ]
+        counts = range(items + 1)
+        found = [Measured(k / items, *wilson(k, items), items) for k in counts]
         sides.append(np.array([(one.value, one.down, one.up) for one in found]).T)
     (value, down, up), (other, lower, upper) = sides
     between = value[:, None] - other
@@ -101,9 +99,8 @@ def test_exact_replications_of_any_size_differ_in_one_of_twenty(
 
 
 def test_how_many_more() -> None:
-    ours = (
-        1.959964 * 0.5 / math.sqrt(100)
-    )  # the half-width of a share of one half, of 100
+    # The half-width of a share of one half, of 100.
+    ours = 1.959964 * 0.5 / math.sqrt(100)
     assert math.isinf(clusters_to_decide(0.0, 0.05, ours, 100, theirs=0.05))
     needed = clusters_to_decide(0.0, 0.05, ours, 100, theirs=0.0)
     assert needed == math.ceil(1.959964**2 * 0.25 / 0.05**2)

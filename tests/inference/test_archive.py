@@ -70,7 +70,6 @@ class Answered(Served):
         return load_registry(self.registry)["served"]
 
     def change(self, **fields: Any) -> None:
-        """Changes the model's row."""
         row = json.loads(self.registry.read_text())["served"]
         self.registry.write_text(json.dumps({"served": row | fields}))
 
@@ -78,7 +77,6 @@ class Answered(Served):
         return import_archive(archive, self.folder / name, {"served": self.row})
 
     def run_by(self, name: str, of: Trials | None = None) -> Results:
-        """A run with the store of this name."""
         return self.run(of or trials(20), store=self.folder / name)
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import os
 import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from subprocess import PIPE
 from typing import Any
 
 import pytest
+from processes import started
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.inference import ask as ask_module, budget as budget_module
@@ -278,16 +276,9 @@ for count in range(1, 3):
 def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(
     tmp_path: Path,
 ) -> None:
-    here = Path(__file__).parent
-    path = os.pathsep.join([str(here), str(here.parent)])
-    environment = os.environ | {"NO_PROXY": "*", "PYTHONPATH": path}
-
-    def started(*more: str, most: int = 12) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-c", RUN, str(tmp_path), *more],
-            env=environment | {"MAX_REQUESTS": str(most)},
-            stderr=PIPE,
-        )
+    def begun(*more: str, most: int = 12) -> subprocess.Popen[str]:
+        env = {"NO_PROXY": "*", "MAX_REQUESTS": str(most)}
+        return started(RUN, tmp_path, *more, env=env)
 
     answers = 0
     """Number of requests that are answered; those after them hang."""
@@ -300,7 +291,7 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(
         # Killed when two are answered and two, all that may be, are under way.
         for _ in range(2):
             answers = posts(server) + 2
-            process = started()
+            process = begun()
             while posts(server) < answers + 2:
                 assert process.poll() is None, process.communicate()[1]
                 time.sleep(0.01)
@@ -308,15 +299,15 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(
             process.communicate()
         answers = 1000
         for _ in range(2):  # stopped at the line, it does not begin anew either
-            _, told = started().communicate(timeout=600)
-            names(told.decode(), "12", "MAX_REQUESTS", budget_module.RESET)
+            _, told = begun().communicate(timeout=600)
+            names(told, "12", "MAX_REQUESTS", budget_module.RESET)
             assert posts(server) <= 12
         [file] = tmp_path.glob(f".s.sqlite.{budget_module.SUMS}")
         spent = read_sum(file)
         assert spent.requests == posts(server) == 12
-        process = started("another command line", most=100)
+        process = begun("another command line", most=100)
         told = process.communicate(timeout=600)[1]
-        assert (process.returncode, b"error" in told) == (0, False), told
+        assert (process.returncode, "error" in told) == (0, False), told
         assert stored(tmp_path) == 40
         # What ended well is forgotten; the other is not.
         assert [*tmp_path.glob(f".s.sqlite.{budget_module.SUMS}")] == [file]

@@ -51,14 +51,12 @@ def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def ask(server: OpenAIServer | str, *messages: Message, **sampling: Any) -> Response:
-    """The response to one request, straight from the engine."""
     asked = Prompt(messages or (SYSTEM, USER), Sampling(**sampling))
     [response] = responses(entry(server), asked)
     return response
 
 
 def answered(reply: Reply, **sampling: Any) -> Response:
-    """The answer that a server's reply is."""
     with OpenAIServer(lambda _: reply) as server:
         return ask(server, **sampling)
 
@@ -420,9 +418,7 @@ def questions(count: int) -> Trials:
 def test_a_run_adapts_once_and_keeps_answers_under_what_was_sent(
     served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reply = failing(
-        400, "role system unknown; temperature and top_p exclude each other"
-    )
+    reply = failing(400, "role system unknown; temperature and top_p are exclusive")
 
     def refuses(body: dict[str, Any]) -> bool:
         return has_no_system_role(body) or takes_one_of_two(body)
@@ -431,9 +427,8 @@ def test_a_run_adapts_once_and_keeps_answers_under_what_was_sent(
         plain = load_registry(served.rows(server))["served"]
         results = served.run(questions(20))
         first = len(server.requests)
-        again = served.run(
-            questions(20)
-        )  # in its own process it would read the same file
+        # In its own process it would read the same file.
+        again = served.run(questions(20))
         assert len(server.requests) == first
     assert {*results.answers["error"]} == {""}
     [row] = results.models
@@ -498,9 +493,7 @@ class Breaking(OpenAIServer):
         return super().reply(*request)
 
 
-def test_the_probe_at_the_start_finds_the_dialect_and_survives_a_broken_connection() -> (
-    None
-):
+def test_the_first_probe_finds_the_dialect_and_survives_a_lost_connection() -> None:
     reply = failing(500, "System role not supported")
     with Breaking(refusing(has_no_system_role, reply)) as server:
         row = served_at(server.base_url, "", "")

@@ -59,14 +59,9 @@ def test_what_a_function_does_wrong_is_a_failure_of_the_request(served: Served) 
     raised, returned = sorted(filter(None, results.answers["error"]))
     names(raised, "served", "ValueError: three")
     names(returned, "served", "int")
-    for code in (
-        "raise SystemExit(3)",
-        "return next(iter([]))",
-        "raise KeyboardInterrupt",
-    ):
-        ended = asked(
-            served, f"def answer(messages, **how): {code}\n", failures="count"
-        )
+    for end in ("raise SystemExit(3)", "next(iter([]))", "raise KeyboardInterrupt"):
+        code = f"def answer(messages, **how): {end}\n"
+        ended = asked(served, code, failures="count")
         assert counts_of(ended) == {"harness error": 6}
     for name in ("absent.py:answer", "my_model.py:other"):
         with refused(EngineError, "served", name):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
+from conftest import ran
 from told import names
 
 NO_ANSWERS = """
@@ -36,16 +36,12 @@ with Progress(0, "nothing to ask") as short:
 
 
 def test_a_silent_bar_stays_silent_without_answers(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", NO_ANSWERS, str(tmp_path / "store.sqlite")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    done = ran(sys.executable, "-c", NO_ANSWERS, tmp_path / "store.sqlite")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_two_bars_write_whole_lines_to_a_file() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", TWO_BARS], capture_output=True, text=True, check=True
-    )
-    assert "asked again" in done.stderr
+    done = ran(sys.executable, "-c", TWO_BARS)
     assert "a message\n" in done.stderr
     assert "\x1b" not in done.stderr
     assert "\r" not in done.stderr

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -21,6 +19,7 @@ from typing import Any, TextIO
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings, strategies as st
+from processes import started
 
 from codestress.cli import answers
 from codestress.errors import EngineError, StoreError
@@ -114,15 +113,8 @@ def child(
     path: Path, first: int, last: int, said: TextIO | None = None, most: int = 0
 ) -> subprocess.Popen[str]:
     """A process that stores answers and prints their numbers, in files of at most so many bytes."""
-    here = Path(__file__).parent
-    numbers = map(str, (first, last, most))
-    return subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(path), *numbers],
-        stdout=said or subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])},
-    )
+    out = said or subprocess.DEVNULL
+    return started(CHILD, path, first, last, most, stdout=out)
 
 
 @pytest.mark.slow

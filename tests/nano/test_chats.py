@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import compress
 from typing import get_args
 
 import pytest
@@ -24,6 +25,8 @@ from vocabulary import encode
 SEEDS = st.integers(0, 2**40)
 SIZES = st.builds(Size, lines=st.integers(2, 30), turns=st.integers(1, 6))
 TASKS = get_args(Task)
+LISTS: list[Task] = ["copy", "line_retrieval", "function_retrieval", "find_the_origin"]
+CONNECTED = re.compile(r'"(\w+)" is connected to "(\w+)"')
 
 
 @pytest.mark.slow
@@ -36,31 +39,16 @@ def test_the_same_seed_gives_the_same_chat(task: Task, size: Size, number: int) 
     assert all(turn.question and turn.answer for turn in one.turns)
 
 
-@given(
-    st.sampled_from(
-        ["copy", "line_retrieval", "function_retrieval", "find_the_origin"]
-    ),
-    SIZES,
-    SEEDS,
-)
+@given(st.sampled_from(LISTS), SIZES, SEEDS)
 @settings(deadline=None, max_examples=60 if THOROUGH else 20)
 def test_training_never_shows_what_is_held_out(
     task: Task, size: Size, number: int
 ) -> None:
-    train, held = (
-        chat(task, size, "train", 3, number),
-        chat(task, size, "evaluate", 3, number),
-    )
-    for one, split in ((train, "train"), (held, "evaluate")):
-        keys = re.findall(r"(?m)^([0-9a-f]{6})(?: |$)", one.turns[0].question)
+    for split in ("train", "evaluate"):
+        question = chat(task, size, split, 3, number).turns[0].question
+        keys = re.findall(r"(?m)^([0-9a-f]{6})(?: |$)", question)
         assert all(split_of(key) == split for key in keys)
-        words = [
-            word
-            for pair in re.findall(
-                r'"(\w+)" is connected to "(\w+)"', one.turns[0].question
-            )
-            for word in pair
-        ]
+        words = [word for pair in CONNECTED.findall(question) for word in pair]
         # "X" and "Y" are the template's.
         assert all(split_of(word) == split for word in words if len(word) > 1)
     assert not set(TARGET) & set(words_of("train"))
@@ -83,15 +71,10 @@ def test_answers_are_right_by_the_studies_own_rules(size: Size, number: int) -> 
     score = score_retrieval([keyed[7:]], [keyed], response, turn.begun)
     assert score.outcome is Outcome.CORRECT, turn
     for turn in chat("find_the_origin", size, "train", 5, number).turns:
-        listed = dict(
-            reversed(pair)
-            for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', turn.answer)
-        )
+        listed = dict(map(reversed, CONNECTED.findall(turn.answer)))
         asked = re.findall(r'origin of "(\w+)"', turn.question)[-1]
-        assert (
-            score_strict(Response(turn.answer, "stop"), listed[listed[asked]]).value
-            == 1
-        )
+        response = Response(turn.answer, "stop")
+        assert score_strict(response, listed[listed[asked]]).value == 1
 
 
 @given(SEEDS, st.integers(1, 12))
@@ -105,9 +88,7 @@ def test_semtrace_answers_are_what_the_function_returns(number: int, most: int) 
         values = parse_literal(turn.answer.removesuffix("\n```")).value
         assert len(values) == len(assigned)
         for index, sign, added in assigned:
-            assert values[int(index)] == (
-                x + int(added) if sign == "+" else x - int(added)
-            )
+            assert values[int(index)] == x + int(sign + added)
 
 
 def test_every_step_of_every_sum_is_right() -> None:
@@ -117,10 +98,9 @@ def test_every_step_of_every_sum_is_right() -> None:
             sums, *steps = comment.split(": ", 1)[1].split(", ")
             expected = x + int(change.replace(" ", ""))
             assert int(element.removesuffix(",")) == expected == _summed(sums)
-            assert all(
-                _summed(left) == int(right)
-                for left, right in (step.split("=") for step in steps)
-            )
+            for step in steps:
+                left, right = step.split("=")
+                assert _summed(left) == int(right)
 
 
 def _summed(text: str) -> int:
@@ -133,20 +113,14 @@ def _summed(text: str) -> int:
 @pytest.mark.slow
 @pytest.mark.isolation
 def test_programs_return_what_is_taught_perturbed_or_not() -> None:
-    chats = [
-        chat("output_prediction", Size(turns=6), "train", 7, number)
-        for number in range(12)
-    ]
-    turns = [turn for one in chats for turn in one.turns]
+    how = ("output_prediction", Size(turns=6), "train", 7)
+    turns = [turn for number in range(12) for turn in chat(*how, number).turns]
     programs = []
     for turn in turns:
         code = turn.question.split("[FUNCTIONS]\n", 1)[1].split("\n[/FUNCTIONS]", 1)[0]
         call = turn.begun.split("assert ", 1)[1].removesuffix(" ==")
-        programs.append(
-            Program(
-                f"{code}\n\ndef __asked__():\n    return {call}", "__asked__", (), {}
-            )
-        )
+        code += f"\n\ndef __asked__():\n    return {call}"
+        programs.append(Program(code, "__asked__", (), {}))
     with Executor(workers=1, limits=Limits(steps=100_000)) as executor:
         for turn, done in zip(turns, executor.run(programs), strict=True):
             expected = parse_literal(turn.answer.strip().removesuffix("\n```")).value
@@ -162,11 +136,7 @@ def test_tokens_give_the_text_back_and_what_is_learnt_is_the_answer(task: Task) 
     tokens, learnt = encode(tokenizer, one)
     said = tokenizer.decode(tokens, skip_special_tokens=False)
     for turn in one.turns:
-        assert (
-            f"{turn.question}<|im_end|>\n<|im_start|>assistant\n{turn.begun}{turn.answer}<|im_end|>"
-            in said
-        )
-    told = tokenizer.decode(
-        [token for token, marked in zip(tokens, learnt, strict=True) if marked]
-    )
+        answer = f"<|im_start|>assistant\n{turn.begun}{turn.answer}<|im_end|>"
+        assert f"{turn.question}<|im_end|>\n{answer}" in said
+    told = tokenizer.decode([*compress(tokens, learnt)])
     assert told == "".join(turn.answer for turn in one.turns)

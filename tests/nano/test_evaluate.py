@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+from operator import ne
 from typing import get_args
 
 import pytest
@@ -12,17 +14,11 @@ from evaluate import right
 
 @pytest.mark.parametrize("task", get_args(Task))
 def test_gold_counts_and_another_s_gold_does_not(task: Task) -> None:
-    answers = [
-        chat(task, Size(12, 1), "evaluate", 1, number).turns[0].answer
-        for number in range(20)
-    ]
+    chats = [chat(task, Size(12, 1), "evaluate", 1, number) for number in range(20)]
+    answers = [one.turns[0].answer for one in chats]
     assert all(right(task, answer, answer) for answer in answers)
-    others = [
-        (one, other)
-        for one in answers
-        for other in answers
-        if one.split("\n")[-3:] != other.split("\n")[-3:]
-    ]
+    pairs = product(answers, answers)
+    others = [pair for pair in pairs if ne(*(one.split("\n")[-3:] for one in pair))]
     assert others
     wrong = [right(task, one, other) for one, other in others]
     # Some outputs are common.
@@ -46,10 +42,8 @@ def test_gold_counts_and_another_s_gold_does_not(task: Task) -> None:
     ],
 )
 def test_values_are_read_and_never_run(said: str, expected: bool) -> None:
-    assert (
-        right("semtrace", said, " [\n# arr[0] = x + 1: 1+1, 1+1=2\n2,\n]\n```")
-        is expected
-    )
+    gold = " [\n# arr[0] = x + 1: 1+1, 1+1=2\n2,\n]\n```"
+    assert right("semtrace", said, gold) is expected
 
 
 def test_an_origin_is_the_last_line_and_no_other() -> None:

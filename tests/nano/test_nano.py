@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -24,8 +23,9 @@ from codestress.nano.engine import NanoEngine, prompt_text
 from codestress.nano.model import Nano, chosen
 from codestress.pipeline.artefacts import resolve
 from codestress.types import Message, Prompt, Request, Response, Sampling
-from conftest import ROOT
+from conftest import ROOT, ran
 from evaluate import share
+from served import prompt
 from told import names, refused
 
 
@@ -37,9 +37,8 @@ def model() -> Nano:
 def asked(number: int = 0, lines: int = 8, **sampling: object) -> Request:
     turn = chat("line_retrieval", Size(lines, 1), "evaluate", 0, number).turns[0]
     settings = Sampling(**{"max_tokens": 40, **sampling})  # type: ignore[arg-type]
-    return Request(
-        "nano", "", Prompt((Message("user", turn.question),), settings, turn.begun)
-    )
+    message = Message("user", turn.question)
+    return Request("nano", "", Prompt((message,), settings, turn.begun))
 
 
 def answer(request: Request, entry: ModelEntry | None = None) -> Response:
@@ -60,33 +59,19 @@ def test_the_weights_are_those_of_the_manifests_and_small() -> None:
         manifest = json.loads((folder / "manifest.json").read_text())
         content = (folder / "model.safetensors").read_bytes()
         assert hashlib.sha256(content).hexdigest() == manifest["sha256"]
-        assert {
-            "seed",
-            "steps",
-            "tokens",
-            "hours",
-            "hardware",
-            "log",
-        } <= manifest.keys()
-    assert (
-        sum(path.stat().st_size for folder in folders for path in folder.iterdir())
-        < 12_000_000
-    )
+        told = {"seed", "steps", "tokens", "hours", "hardware", "log"}
+        assert told <= manifest.keys()
+    files = [path for folder in folders for path in folder.iterdir()]
+    assert sum(path.stat().st_size for path in files) < 12_000_000
 
 
 @pytest.mark.slow
 def test_what_was_read_before_does_not_change_the_logits(model: Nano) -> None:
     """Prompts of all kinds of overlap, with the cache and without; blocks of any size."""
-    prompts = [
-        model.tokenizer.encode(prompt_text(asked(number, 20))).ids
-        for number in range(3)
-    ]
-    prompts += [
-        prompts[0][:100],
-        prompts[0],
-        prompts[0][:60] + prompts[1][60:],
-        prompts[1][:1],
-    ]
+    texts = [prompt_text(asked(number, 20)) for number in range(3)]
+    prompts = [model.tokenizer.encode(text).ids for text in texts]
+    first, second, _ = prompts
+    prompts += [first[:100], first, first[:60] + second[60:], second[:1]]
     fresh = [Nano().logits(tokens) for tokens in prompts]
     for tokens, expected in zip(prompts, fresh, strict=True):
         np.testing.assert_allclose(model.logits(tokens), expected, atol=2e-4)
@@ -94,12 +79,9 @@ def test_what_was_read_before_does_not_change_the_logits(model: Nano) -> None:
 
 def test_attention_is_a_distribution(model: Nano) -> None:
     tokens = model.tokenizer.encode(prompt_text(asked(1))).ids
-    weights = model.attention(tokens)
-    assert weights.shape == (
-        model.shape.num_hidden_layers,
-        model.shape.num_attention_heads,
-        len(tokens),
-    )
+    weights, shape = model.attention(tokens), model.shape
+    layers, heads = shape.num_hidden_layers, shape.num_attention_heads
+    assert weights.shape == (layers, heads, len(tokens))
     np.testing.assert_allclose(weights.sum(axis=2), 1, atol=1e-4)
 
 
@@ -111,12 +93,9 @@ def test_it_retrieves_a_line() -> None:
 
 
 @pytest.mark.slow
-def test_its_archive_has_all_answers_of_the_demo_and_they_are_what_it_says_here() -> (
-    None
-):
-    registry = load_registry()
+def test_its_archive_has_all_answers_of_the_demo_as_it_gives_them_here() -> None:
     chosen = resolve(["semtrace/nano", "origin/nano"], "demo")
-    archive = registry["nano"].archive
+    archive = load_registry()["nano"].archive
     assert archive is not None
     assert archive.stat().st_size < 1_000_000
     rows = {row.key: row for row in read_archive(archive)}
@@ -125,23 +104,19 @@ def test_its_archive_has_all_answers_of_the_demo_and_they_are_what_it_says_here(
         trials = artefact.trials()
         for entry in artefact.models:
             if entry.engine == "nano":
-                asked |= {
-                    request_of(trials, trial, entry).key: (trials, trial, entry)
-                    for trial in trials.items
-                }
+                sent = [request_of(trials, trial, entry) for trial in trials.items]
+                asked |= {request.key: (request, entry) for request in sent}
     assert asked.keys() <= rows.keys()
     for key in sorted(asked)[:4]:
-        trials, trial, entry = asked[key]
-        assert answer(request_of(trials, trial, entry), entry).text == rows[key].text
+        assert answer(*asked[key]).text == rows[key].text
 
 
 def test_the_engine_answers_counts_and_stops() -> None:
     first = answer(asked())
     assert first.text == answer(asked()).text
     assert first.finish_reason == "stop"
-    assert first.usage.prompt_tokens == len(
-        Nano().tokenizer.encode(prompt_text(asked())).ids
-    )
+    tokens = Nano().tokenizer.encode(prompt_text(asked())).ids
+    assert first.usage.prompt_tokens == len(tokens)
     assert "nano" in first.answered_by
     cut = answer(asked(max_tokens=2))
     assert cut.finish_reason == "length"
@@ -156,9 +131,7 @@ def test_a_prompt_beyond_its_context_is_a_failed_request_that_says_what_to_do() 
     context = load_registry()["nano"].context
     assert context == Nano().shape.max_position_embeddings
     with refused(RequestFailed, "nano", context, "distractors"):
-        answer(
-            Request("nano", "", Prompt((Message("user", "word " * 6000),), Sampling()))
-        )
+        answer(Request("nano", "", prompt("word " * 6000)))
 
 
 @pytest.mark.slow
@@ -170,45 +143,29 @@ def test_weights_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
     shutil.copytree(WEIGHTS, folder)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 64}))
-    with refused(
-        DataError, folder, "model.embed_tokens.weight", "config.json", ", 64)"
-    ):
+    weight = "model.embed_tokens.weight"
+    with refused(DataError, folder, weight, "config.json", ", 64)"):
         Nano(folder)
-    for name, content in (
-        ("model.safetensors", b"short"),
-        ("tokenizer.json", b"{}"),
-        ("config.json", b"{}"),
-    ):
-        (folder / name).write_bytes(content)
+    for name in ("model.safetensors", "tokenizer.json", "config.json"):
+        (folder / name).write_text("{}")
         with refused(DataError, folder, name, "make train-nano"):
             Nano(folder)
-    row = load_registry()["nano"].model_copy(
-        update={"settings": {"folder": str(folder)}}
-    )
+    settings = {"settings": {"folder": str(folder)}}
+    row = load_registry()["nano"].model_copy(update=settings)
     with refused(EngineError, "nano", "settings.folder", folder, "make train-nano"):
         open_engine(row)
-    told = subprocess.run(
-        [sys.executable, str(ROOT / "bench/nano/measure.py"), str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    told = ran(sys.executable, ROOT / "bench/nano/measure.py", folder)
     assert told.returncode == 1
     names(told.stderr, "error", folder)
     assert "Traceback" not in told.stderr
 
 
 def test_tokens_are_drawn_by_temperature_and_top_p() -> None:
-    logits, random = (
-        np.log(np.array([0.6, 0.3, 0.1], dtype=np.float32)),
-        np.random.default_rng(0),
-    )
+    shares, random = np.array([0.6, 0.3, 0.1], np.float32), np.random.default_rng(0)
+    logits = np.log(shares)
     assert chosen(logits, 0, 1, random) == 0
-    drawn = (
-        np.bincount([chosen(logits, 1, 1, random) for _ in range(4000)], minlength=3)
-        / 4000
-    )
-    np.testing.assert_allclose(drawn, [0.6, 0.3, 0.1], atol=0.03)
+    drawn = np.bincount([chosen(logits, 1, 1, random) for _ in range(4000)])
+    np.testing.assert_allclose(drawn / 4000, shares, atol=0.03)
     kept = {chosen(logits, 1, 0.8, random) for _ in range(300)}
     assert kept == {0, 1}
     assert {chosen(logits, 1, 0.5, random) for _ in range(50)} == {0}

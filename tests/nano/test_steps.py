@@ -61,6 +61,5 @@ def test_the_last_value_is_what_is_returned(seed: int) -> None:
     steps = executed(one)
     assert steps[-1].startswith("return ")
     assert steps == executed(one)
-    assert same_value(
-        parse_literal(worked_out(one)).value, parse_literal(one.output).value
-    )
+    found, expected = map(parse_literal, (worked_out(one), one.output))
+    assert same_value(found.value, expected.value)

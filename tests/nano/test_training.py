@@ -19,9 +19,8 @@ from told import refused
 
 def test_the_kit_s_own_training_is_drawn() -> None:
     log = measure.training_log(WEIGHTS)
-    figure = measure.training_figure(
-        log, json.loads((WEIGHTS / "evaluation.json").read_text())
-    )
+    evaluation = json.loads((WEIGHTS / "evaluation.json").read_text())
+    figure = measure.training_figure(log, evaluation)
     training, places = figure.axes
     assert len(training.get_legend().get_texts()) == 6
     assert "96 lines" in places.get_xlabel()
@@ -36,12 +35,8 @@ def test_a_manifest_without_a_log_is_named(content: str, tmp_path: Path) -> None
         measure.training_log(tmp_path)
 
 
-SHAPE = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "intermediate_size": 64,
-    "head_dim": 16,
-}
+SHAPE = {"hidden_size": 32, "num_hidden_layers": 2}
+SHAPE |= {"intermediate_size": 64, "head_dim": 16}
 STAGE = {"tasks": {"copy": 1.0}, "fewest_lines": 1, "most_lines": 2}
 SETTINGS = {
     "shape": SHAPE,
@@ -62,7 +57,10 @@ def test_a_run_is_saved_goes_on_and_leaves_weights_that_answer(tmp_path: Path) -
     import train
     import training
 
-    settings = check(training.Training, SETTINGS, "settings")
+    def changed(**values: object) -> training.Training:
+        return check(training.Training, SETTINGS | values, "settings")
+
+    settings = changed()
     shutil.copy(WEIGHTS / "tokenizer.json", tmp_path)
     first = training.train(settings, tmp_path)
     assert [row["step"] for row in first.log] == list(range(5, first.steps + 1, 5))
@@ -74,9 +72,7 @@ def test_a_run_is_saved_goes_on_and_leaves_weights_that_answer(tmp_path: Path) -
     # A checkpoint that was begun when the run was stopped is passed over.
     (tmp_path / f"checkpoint-{first.steps + 5}").mkdir()
     assert training.last_checkpoint(tmp_path) == checkpoint
-    more = check(
-        training.Training, SETTINGS | {"hours": 2 * settings.hours}, "settings"
-    )
+    more = changed(hours=2 * settings.hours)
     second = training.train(more, tmp_path)
     assert second.log[: len(first.log)] == first.log
     assert second.steps > first.steps
@@ -86,9 +82,7 @@ def test_a_run_is_saved_goes_on_and_leaves_weights_that_answer(tmp_path: Path) -
     assert model.shape.hidden_size == 32
     model.greedy("def f", 4)
     assert len(measure.training_log(tmp_path / "weights")) == len(second.log)
-    other = check(
-        training.Training, SETTINGS | {"shape": SHAPE | {"hidden_size": 64}}, "settings"
-    )
+    other = changed(shape=SHAPE | {"hidden_size": 64})
     with refused(ParameterError, tmp_path, "shape", "--run"):
         training.train(other, tmp_path)
     with refused(ParameterError, tmp_path / "weights", "shape"):
@@ -123,10 +117,8 @@ def test_settings_are_valid_and_batches_repeat(name: str) -> None:
 
     settings = check(training.Training, read_yaml(PARAMS / name), name)
     tokenizer = WEIGHTS / "tokenizer.json"
-    draws = [
-        training.drawn(number, settings.stages[0], settings, tokenizer)
-        for number in (0, 0, 1)
-    ]
+    how = settings.stages[0], settings, tokenizer
+    draws = [training.drawn(number, *how) for number in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
     tokens = settings.batch_tokens
     for rows in draws:

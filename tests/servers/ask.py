@@ -19,30 +19,20 @@ from codestress.pipeline.artefacts import resolve
 
 def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") -> None:
     models = load_registry() | load_registry(registry)
-    [artefact] = resolve([name], "smoke", [model], ["max_tokens=12"], models)
+    overrides = Overrides((model,), ("max_tokens=12",))
+    [artefact] = resolve([name], "smoke", overrides, models)
     results = run(artefact.trials(), [model], registry=registry, store=store)
     with Store(store) as opened:
-        found = stored_requests(artefact.trials(), [models[model]], opened)
-        write_archive(store.with_suffix(".jsonl.gz"), found)
+        rows = stored_requests(artefact.trials(), [models[model]], opened)
+        write_archive(store.with_suffix(".jsonl.gz"), rows)
     responses = stored_responses(results.answers["key"], store)
-    print(
-        json.dumps(
-            {
-                "asked": results.asked,
-                "counts": results.counts(),
-                "texts": {key: response.text for key, response in responses.items()},
-                "cached": sum(
-                    response.usage.cached_tokens or 0 for response in responses.values()
-                ),
-                "prompt": sum(
-                    response.usage.prompt_tokens or 0 for response in responses.values()
-                ),
-                "answered_by": sorted(
-                    {response.answered_by for response in responses.values()}
-                ),
-            }
-        )
-    )
+    found = {
+        "asked": results.asked,
+        "counts": results.counts(),
+        "texts": {key: response.text for key, response in responses.items()},
+        "cached": sum(one.usage.cached_tokens or 0 for one in responses.values()),
+    }
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -22,22 +22,17 @@ TEMPLATE = (
 
 
 def main(folder: Path) -> None:
-    texts = [
-        path.read_text(encoding="utf-8")
-        for path in sorted(Path(json.__file__).parent.glob("*.py"))
-    ]
+    paths = sorted(Path(json.__file__).parent.glob("*.py"))
+    texts = [path.read_text(encoding="utf-8") for path in paths]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     special = ["<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
-    tokenizer.train_from_iterator(
-        texts,
-        trainers.BpeTrainer(
-            vocab_size=1024,
-            special_tokens=special,
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        ),
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=1024, special_tokens=special, initial_alphabet=alphabet
     )
+    tokenizer.train_from_iterator(texts, trainer)
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, eos_token="<|end|>", pad_token="<|end|>"
     )

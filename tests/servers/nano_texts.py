@@ -31,11 +31,10 @@ def questions() -> list[Request]:
         ("semtrace/nano", ("n_problems=5", "positions=11", "distractors=[1, 6]")),
         ("origin/fig05", short),
     ):
-        [artefact] = resolve([name], "demo", ["nano"], settings)
+        overrides = Overrides(("nano",), settings)
+        [artefact] = resolve([name], "demo", overrides, load_registry())
         trials = artefact.trials()
-        found += [
-            Request("nano", "", trials.render(trial)) for trial in trials.items[:100]
-        ]
+        found += [Request("nano", "", trials.render(one)) for one in trials.items[:100]]
     return found
 
 
@@ -46,12 +45,8 @@ def main(other: str) -> None:
         for one in asked
     ]
     random = np.random.default_rng(0)
-    mine = [
-        model.tokenizer.decode(
-            list(islice(model.continuation(ids, random=random), LONGEST))
-        )
-        for ids in prompts
-    ]
+    continued = (model.continuation(ids, random=random) for ids in prompts)
+    mine = [model.tokenizer.decode([*islice(ids, LONGEST)]) for ids in continued]
     told: dict[str, Any] = {"asked": len(asked)}
     if other == "vllm":
         import vllm
@@ -90,15 +85,13 @@ def main(other: str) -> None:
                 return_dict=False,
             )
             assert list(same) == ids
+            given, how = torch.tensor([ids]), {"max_new_tokens": LONGEST}
             with torch.no_grad():
-                logits = reference(torch.tensor([ids])).logits[0, -1].numpy()
-                written = reference.generate(
-                    torch.tensor([ids]), max_new_tokens=LONGEST, do_sample=False
-                )
+                logits = reference(given).logits[0, -1].numpy()
+                [written] = reference.generate(given, do_sample=False, **how)
             apart.append(float(np.abs(logits - model.logits(ids)).max()))
-            theirs.append(
-                tokenizer.decode(written[0][len(ids) :], skip_special_tokens=True)
-            )
+            text = tokenizer.decode(written[len(ids) :], skip_special_tokens=True)
+            theirs.append(text)
         told["apart"] = max(apart)
     told["different"] = [[a, b] for a, b in zip(mine, theirs, strict=True) if a != b]
     print(json.dumps(told))

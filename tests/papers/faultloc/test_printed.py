@@ -135,8 +135,6 @@ def test_the_prompt_is_to_the_letter() -> None:
 CODE = printed_program("faulty").code
 LINE = "for i, j in zip(range(row, n-1, 1),"
 STATEMENT = f"{LINE}\n                        range(col, -1, -1)):"
-
-
 PROSE = [
     (12, f"The error is in this line:\n\n```python\n{STATEMENT}\n```\nIt is `n`."),
     (12, f"Line 14 is wrong:\n`{LINE}`"),

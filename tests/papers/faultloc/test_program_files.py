@@ -145,8 +145,6 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
 
 
 BIG = "1" * 5000
-
-
 BROUGHT: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "digits.py": (f"x = 1\ny = {BIG}\n", "line 2", "digits"),
     "empty.py": (" \n", "empty"),

@@ -86,21 +86,14 @@ def test_returns_against_the_others(cells: pd.DataFrame) -> None:
 def test_the_tests_are_paired_across_models(cells: pd.DataFrame) -> None:
     counts = published.localized(0.95)
     found = published.over_models(published.returns(cells, 0.95), counts, 0.95)
-    differences = [
-        [
-            difference(language, model)
-            for model in MODELS
-            if (language, "MisplacedReturn", model) not in FLAGGED
+    differences, bars = [], {}
+    for language in ("python", "java"):
+        plain = [
+            one for one in MODELS if (language, "MisplacedReturn", one) not in FLAGGED
         ]
-        for language in ("python", "java")
-    ]
-    bars = {
-        language: {
-            model: bar["pf_localized"] / bar["total"]
-            for model, bar in BARS[language].items()
-        }
-        for language in BARS
-    }
+        differences.append([difference(language, model) for model in plain])
+        own = BARS[language].items()
+        bars[language] = {one: bar["pf_localized"] / bar["total"] for one, bar in own}
     whole = [model for model in bars["python"] if model not in LACKS["java"]]
     assert len(whole) == 9
     differences.append([bars["python"][one] - bars["java"][one] for one in whole])

@@ -92,9 +92,7 @@ def test_outcomes_of_many_models_by_length_fit_a_page() -> None:
     names(needle_results.headline(shares), "0 of 12", "27,000", "900")
 
 
-def test_the_legend_says_over_how_many_lines_a_fit_halves_or_that_it_is_rejected() -> (
-    None
-):
+def test_the_legend_says_where_a_fit_halves_or_that_it_is_rejected() -> None:
     fits = {
         ("sim-wide", 1): fit_of(0.9, np.log(2) / 10),
         ("sim-wide", -1): fit_of(0.9, 0.2, lack=0.001),

@@ -92,25 +92,19 @@ def test_no_answer_has_its_own_reasons(
 
 
 @pytest.mark.parametrize(
-    ("text", "outcome"),
+    ("outcome", "texts"),
     [
-        ("**FINAL ANSWER:** workbench", Outcome.INCORRECT),
-        ("FINAL ANSWER:\nworkbench", Outcome.INCORRECT),
-        ("FINAL ANSWER:\tworkbench", Outcome.INCORRECT),
-        ('Answer : :"Workbench"', Outcome.CORRECT),
-        ("FINAL ANSWER: workbenches", Outcome.CORRECT),
-        ("My answer workbench? No.", Outcome.CORRECT),
-        (PAPER, Outcome.CORRECT),
-        ("", Outcome.REFUSED),
+        (Outcome.INCORRECT, [f"FINAL ANSWER:{by}workbench" for by in ("** ", *"\n\t")]),
+        (Outcome.CORRECT, ['Answer : :"Workbench"', "FINAL ANSWER: workbenches"]),
+        (Outcome.CORRECT, ["My answer workbench? No.", PAPER]),
+        (Outcome.REFUSED, [""]),
     ],
 )
-def test_the_authors_rule_errs_both_ways(text: str, outcome: Outcome) -> None:
-    assert score_reference(answer(text), "workbench").outcome is outcome
-
-
-def test_the_authors_rule_has_a_reason_for_a_cut_off_answer() -> None:
-    found = score_reference(answer("Step 1", "length"), "workbench")
-    assert found.outcome is Outcome.TRUNCATED
+def test_the_authors_rule_errs_both_ways(outcome: Outcome, texts: list[str]) -> None:
+    for text in texts:
+        assert score_reference(answer(text), "workbench").outcome is outcome, text
+    cut = score_reference(answer("Step 1", "length"), "workbench")
+    assert cut.outcome is Outcome.TRUNCATED
 
 
 @given(before=st.text(), word=st.from_regex(r"[a-z]{3,12}", fullmatch=True))

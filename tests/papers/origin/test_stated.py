@@ -42,16 +42,16 @@ def test_differences_are_those_of_the_published_cells(numbers: pd.DataFrame) -> 
     lost = values["15 lines - adjacent"]["d = 15"]
     assert lost.to_dict() == pytest.approx((down.mean() - common.mean()).to_dict())
     assert values["models that lose"]["d = 15", "all"] == (lost < 0).sum() == 13
+    gpt, gemini, llama = "GPT4o", "Gemini-Pro", "Llama3.1-405b"
+    rivals = down.drop(columns=gpt).mean().mean()
+    others = lost.drop([gemini, "Gemini-Flash"]).mean()
+    smaller = up["Llama3.1-70b"].mean()
+    beside = "15 lines - adjacent, beside the others"
     single = {
         ("up - down", "d = -15", "Sonnet-3.5"): (up - down)["Sonnet-3.5"].mean(),
-        ("share - mean of the others", "d = 15", "GPT4o"): down["GPT4o"].mean()
-        - down.drop(columns="GPT4o").mean().mean(),
-        ("15 lines - adjacent, beside the others", "d = 15", "Gemini-Pro"): lost[
-            "Gemini-Pro"
-        ]
-        - lost.drop(["Gemini-Pro", "Gemini-Flash"]).mean(),
-        ("larger - smaller", "d = -15", "Llama3.1-405b"): up["Llama3.1-405b"].mean()
-        - up["Llama3.1-70b"].mean(),
+        ("share - mean of the others", "d = 15", gpt): down[gpt].mean() - rivals,
+        (beside, "d = 15", gemini): lost[gemini] - others,
+        ("larger - smaller", "d = -15", llama): up[llama].mean() - smaller,
     }
     assert values[list(single)].to_dict() == pytest.approx(single)
     late = down["Opus-3"].iloc[58:].mean() - down["Opus-3"].iloc[:58].mean()
