@@ -19,8 +19,7 @@ from codestress.pipeline.artefacts import resolve
 
 def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") -> None:
     models = load_registry() | load_registry(registry)
-    overrides = Overrides((model,), ("max_tokens=12",))
-    [artefact] = resolve([name], "smoke", overrides, models)
+    [artefact] = resolve([name], "smoke", [model], ["max_tokens=12"], models)
     results = run(artefact.trials(), [model], registry=registry, store=store)
     with Store(store) as opened:
         rows = stored_requests(artefact.trials(), [models[model]], opened)

@@ -31,8 +31,7 @@ def questions() -> list[Request]:
         ("semtrace/nano", ("n_problems=5", "positions=11", "distractors=[1, 6]")),
         ("origin/fig05", short),
     ):
-        overrides = Overrides(("nano",), settings)
-        [artefact] = resolve([name], "demo", overrides, load_registry())
+        [artefact] = resolve([name], "demo", ["nano"], settings)
         trials = artefact.trials()
         found += [Request("nano", "", trials.render(one)) for one in trials.items[:100]]
     return found
