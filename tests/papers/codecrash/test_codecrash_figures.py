@@ -90,18 +90,21 @@ def test_figures_fit_a_page_with_all_of_the_paper_s_models(
     perturbations = ["REN", "RTF", "GBC", *leaderboard.HEADLINE]
     table = table_of(MODELS, ["direct", "cot"], perturbations)
     table = table.assign(points=0.0, points_low=0.0, points_high=0.0)
-    points = differences.difference_points(table, relative=True)
+    points = differences.difference_points(table, differences.RELATIVE)
     published = leaderboard.published_differences()
-    theirs = leaderboard.published_points(published, table, relative=True)
+    theirs = leaderboard.published_points(published, table)
     plain = table.query("mode == 'direct' and dataset != 'merge'")
     tokens = plain.assign(
         average_tokens=9.0, tokens_low=8.0, tokens_high=10.0, most_tokens=99
     )
     shares = plain.assign(share=0.5, low=0.4, high=0.6, other=70.0)
     figures = [
-        difference_dots(points, theirs, xlabel="x", name="published"),
-        share_dots(conditions.share_points(shares, "share", "other"), xlabel="x"),
-        token_dots(*reasoning.token_points(tokens, reasoning.published_reasoning())),
+        difference_dots(points, theirs, "relative_pct", xlabel="x", name="published"),
+        share_dots(shares, "share", "other", xlabel="x"),
+        token_dots(
+            conditions.drawn_points(tokens, differences.TOKENS),
+            leaderboard.published_points(reasoning.published_reasoning(), tokens),
+        ),
     ]
     given = Predictions(artefact="codecrash/tab01", models=["sim-careful"])
     for figure in figures:

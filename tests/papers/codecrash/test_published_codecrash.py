@@ -16,7 +16,7 @@ from scipy.stats import norm, ttest_rel
 from studied import given_of
 
 from codestress.fitting.proportions import effective_number
-from codestress.papers.codecrash.results import differences, leaderboard, reasoning
+from codestress.papers.codecrash.results import leaderboard, reasoning
 from codestress.papers.codecrash.results.leaderboard import INDEPENDENT
 from codestress.paths import PUBLISHED
 from codestress.report.claims import ledger
@@ -206,8 +206,7 @@ ROW: dict[str, Any] = {
     "perturbation": "MCC",
 }
 ROW |= {"ignore": False, "refactor": False, "density": 1.0, "model": "m"}
-ROW |= {"dataset": "generated", "relative_pct": -1.0, "points": -1.0}
-ROW |= dict.fromkeys(differences.TOKENS, 1)
+ROW["dataset"] = "generated"
 
 
 @pytest.mark.parametrize(
@@ -232,7 +231,7 @@ def test_published_points_stand_under_their_own_data_set(
     published: pd.DataFrame, asked: list[str], panels: dict[str, str]
 ) -> None:
     table = pd.DataFrame([ROW | {"dataset": name} for name in asked])
-    points = leaderboard.published_points(published, table, relative=True)
+    points = leaderboard.published_points(published, table)
     theirs = published.query("mode == 'direct'")["dataset"].value_counts()
     wanted = {panel: theirs[name] for panel, name in panels.items()}
     assert points["panel"].value_counts().to_dict() == wanted
@@ -242,7 +241,7 @@ def test_published_points_of_two_modes_have_a_panel_each(
     published: pd.DataFrame,
 ) -> None:
     table = pd.DataFrame([ROW, ROW | {"mode": "cot"}])
-    points = leaderboard.published_points(published, table, relative=True)
+    points = leaderboard.published_points(published, table)
     assert set(points["panel"]) == {"direct", "chain of thought"}
 
 
@@ -254,7 +253,7 @@ def test_published_tokens_stand_under_their_own_data_set(
     dataset: str, panel: str
 ) -> None:
     own = pd.DataFrame([ROW | {"dataset": dataset}])
-    _, points = reasoning.token_points(own, reasoning.published_reasoning())
+    points = leaderboard.published_points(reasoning.published_reasoning(), own)
     assert set(points["panel"]) == {panel}
     assert set(points["beside"]) == {"CRUXEval"}
 

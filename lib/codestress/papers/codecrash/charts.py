@@ -33,7 +33,7 @@ from codestress.report.style import (
     looks,
 )
 
-from .results.conditions import NAMES, row_names, spelled
+from .results.conditions import NAMES, drawn_points, row_names, spelled
 from .results.reasoning import Collapse
 
 TALLEST_DRAWN = 7.9
@@ -49,15 +49,21 @@ STATUSES = {
 
 
 def difference_dots(
-    points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, name: str
+    points: pd.DataFrame,
+    published: pd.DataFrame,
+    value: str,
+    *,
+    xlabel: str,
+    name: str,
 ) -> Figure:
     """Draw differences to vanilla programs (the paper's tables) as dots with intervals,
     and return the figure.
 
     `points` has the columns model, panel, condition, value, low, high. `published` has
-    a row for each of the paper's models, with the columns panel, condition, value,
-    beside (its data set). The published rows are drawn as small grey dots above the
-    dots of `points`, with a bar at their mean; the legend names them `name`.
+    a row for each of the paper's models (`published_points`), with the columns panel,
+    condition, beside (its data set), and the one named by `value`. The published rows
+    are drawn as small grey dots above the dots of `points`, with a bar at their mean;
+    the legend names them `name`.
 
     Panels of different data sets stand side by side, panels of different settings below
     each other. A condition with a defence (a request to ignore comments, or a clean-up)
@@ -70,23 +76,26 @@ def difference_dots(
         ax.axvline(0, color="black", linewidth=0.8, zorder=1)
         if theirs.empty:
             return
-        place = theirs["value"], theirs["y"]
+        place = theirs[value], theirs["y"]
         ax.plot(*place, "o", alpha=0.3, markersize=2.5, label=name, **style)
-        means = theirs.groupby("y", as_index=False)["value"].mean()
-        bars = means["value"], means["y"]
+        means = theirs.groupby("y", as_index=False)[value].mean()
+        bars = means[value], means["y"]
         ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
         mark(ax, means, *bars, published=True)
 
     return _dots(points, published.assign(slot=0), xlabel, draw)
 
 
-def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
+def share_dots(table: pd.DataFrame, share: str, *hollow: str, xlabel: str) -> Figure:
     """Draw shares in % as dots with intervals (Tables 3, 11 and 12), with the layout of
     `difference_dots`, and return the figure.
 
-    `points` has the columns model, panel, condition, value, low, high, and optionally
-    hollow (a second value, drawn as a hollow dot).
+    `table` has a row for each condition, with the column named by `share` (0 to 1) and
+    its interval in `low` and `high`. The column named by `hollow` (already in %), if
+    any, is drawn as hollow dots.
     """
+    points = drawn_points(table, [share, "low", "high", *hollow])
+    points[["value", "low", "high"]] *= 100
     published = points[:0].assign(beside="", slot=0)
     return _dots(points, published, xlabel, lambda ax, _: ax.set_xlim(-3, 103))
 
@@ -96,9 +105,9 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     average (filled, with interval) to the maximum (hollow), and return the figure.
 
     `points` has the columns model, panel, condition, value (the average), low, high,
-    hollow (the maximum). `published` has the same columns except low and high for the
-    paper's models, and beside (the data set's name). The published numbers are drawn in
-    grey.
+    hollow (the maximum). `published` has the columns model, panel, condition, beside
+    (the data set's name), average_tokens, most_tokens for the paper's models, whose
+    numbers are drawn in grey.
     """
     slots, _ = pd.factorize(published["model"])
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
@@ -111,7 +120,7 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
         minor = LogFormatter()
         ax.xaxis.set(major_formatter="{x:,.0f}", minor_formatter=minor)
         for (slot, model), part in theirs.groupby(["slot", "model"]):
-            average, most, y = part["value"], part["hollow"], part["y"]
+            average, most, y = part["average_tokens"], part["most_tokens"], part["y"]
             marker = MARKERS[slot % len(MARKERS)]
             ax.plot(average, y, marker, label=f"{model}, published", **style)
             mark(ax, part, average, y, published=True)

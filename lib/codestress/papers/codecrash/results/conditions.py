@@ -226,27 +226,17 @@ def most(values: pd.Series, verb: str, form: str) -> str:
     return f"{verb} most under {spelled(top)} ({', '.join(parts)})"
 
 
-def drawn_columns(
-    table: pd.DataFrame, axis: str, numbers: Sequence[str]
+def drawn_points(
+    table: pd.DataFrame, numbers: Sequence[str], axis: str = "condition"
 ) -> pd.DataFrame:
-    """Return the columns model, panel, `axis` and cell of `table`, and the three or
-    four columns `numbers`, renamed value, low, high and hollow."""
+    """Return the points that charts draw from `table`, a row for each of its rows.
+
+    Columns: model, panel, `axis` and cell (see `named`), and the three or four columns
+    `numbers` of `table`, renamed value, low, high and hollow.
+    """
     names = ["model", "panel", axis, "cell"]
     ends = ["value", "low", "high", "hollow"][: len(numbers)]
-    return table[[*names, *numbers]].set_axis([*names, *ends], axis=1)
-
-
-def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
-    """Return the points that `share_dots` draws, in %, from the column `share` (0 to 1)
-    of `table` and the interval in `low` and `high`.
-
-    Columns: model, panel, condition, cell, value, low, high, and hollow, copied from
-    the column named by `hollow` (already in %), if any.
-    """
-    numbers = [share, "low", "high", *hollow]
-    points = drawn_columns(named(table), "condition", numbers)
-    points[["value", "low", "high"]] *= 100
-    return points
+    return named(table)[[*names, *numbers]].set_axis([*names, *ends], axis=1)
 
 
 def prompt_files(given: Questions) -> list[str]:

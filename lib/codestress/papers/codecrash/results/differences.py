@@ -2,6 +2,7 @@
 17)."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from .conditions import (
     SETTING,
     WORDS,
     cells,
-    drawn_columns,
+    drawn_points,
     most,
     named,
     plain_vanilla,
@@ -100,17 +101,13 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
     return pd.DataFrame(rows)
 
 
-def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
-    """Return the points to draw from `table`, the result of `differences`, sorted by
-    data set, then with rows without a defence first.
-
-    Columns: model, panel, condition, cell (values that select the answers), value, low,
-    high (in % of vanilla if `relative`, else in percentage points).
-    """
-    placed = named(table)
-    placed["place"], _ = pd.factorize(table["dataset"])
-    placed = placed.sort_values(["place", "ignore", "refactor"], kind="stable")
-    return drawn_columns(placed, "condition", RELATIVE if relative else POINTS)
+def difference_points(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
+    """Return the points to draw (`drawn_points`) from the columns `numbers` (`POINTS`
+    or `RELATIVE`) of `table`, the result of `differences`. They are sorted by data set,
+    then with rows without a defence first."""
+    place, _ = pd.factorize(table["dataset"])
+    placed = table.assign(place=place).sort_values(["place", "ignore", "refactor"])
+    return drawn_points(placed, numbers)
 
 
 def as_the_paper_asked(rows: pd.DataFrame) -> pd.DataFrame:

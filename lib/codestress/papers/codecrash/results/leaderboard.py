@@ -257,44 +257,29 @@ LIKE = {"generated": "cruxeval", "contest": "livecodebench"}
 which figures show it."""
 
 
-def in_panels(
-    published: pd.DataFrame, drawn: pd.DataFrame, on: list[str]
-) -> pd.DataFrame:
-    """Return the `published` rows to draw in the panels of `drawn` (its column
-    `panel`). Rows are matched by the columns `on`, one of which is the data set.
+def published_points(published: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the `published` rows to draw in the panels of `table`, a table of
+    conditions. They stand in the panels of their data set, and of their mode if
+    `published` has modes, among rows of `table` in the paper's main setting.
 
-    Each data set in `drawn` is paired with the same published data set, or with the
+    Each data set in `table` is paired with the same published data set, or with the
     published one of its kind (`LIKE`). All problems together (`MERGE`) are paired with
     `MERGE` only if all published data sets, two or more, are paired. The result has the
     added columns panel and beside (the published data set's name), and its column
     `perturbation` is renamed `condition`.
     """
+    drawn = as_the_paper_asked(named(table))
     own = set(drawn["dataset"])
     theirs = set(published["dataset"]) - {MERGE}
     beside = {name: LIKE.get(name, name) for name in own - {MERGE}}
     if len(theirs) > 1 and theirs <= {*beside.values()}:
         beside[MERGE] = MERGE
+    on = [name for name in ("dataset", "mode") if name in published]
     panels = drawn.assign(dataset=drawn["dataset"].map(beside))
     panels = panels[[*on, "panel"]].drop_duplicates()
     cells = published.merge(panels, on=on)
     cells["beside"] = cells["dataset"].map(NAMES | {MERGE: "both data sets"})
     return cells.rename(columns={"perturbation": "condition"})
-
-
-def published_points(
-    published: pd.DataFrame, table: pd.DataFrame, *, relative: bool
-) -> pd.DataFrame:
-    """Return the values of the paper's models that figures draw as grey dots, in the
-    panels of their mode and data set (`in_panels`). `published` comes from
-    `published_differences`, `table` from `differences`.
-
-    Columns among others: panel, condition, value (in % of vanilla if `relative`, else
-    in percentage points), beside (name of the published data set).
-    """
-    drawn = as_the_paper_asked(named(table))
-    cells = in_panels(published, drawn, ["dataset", "mode"])
-    value = "relative_pct" if relative else "points"
-    return cells.rename(columns={value: "value"})
 
 
 def scores() -> pd.DataFrame:

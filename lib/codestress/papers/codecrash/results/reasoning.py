@@ -16,9 +16,9 @@ from codestress.scoring.forms import split_thoughts
 from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN, Response
 
-from .conditions import CELL, cells, drawn_columns, named
-from .differences import NUMBERS, TOKENS, condition_means, estimate_row
-from .leaderboard import HEADLINE, in_panels, registry_names, with_claims
+from .conditions import CELL, cells
+from .differences import NUMBERS, condition_means, estimate_row
+from .leaderboard import HEADLINE, registry_names, with_claims
 
 CONFUSED = re.compile(
     r"\b(wait|hmm+|confus\w*|contradict\w*|but the comment|but the hint|maybe|perhaps|unsure|odd)\b",
@@ -154,23 +154,6 @@ def published_claims(published: pd.DataFrame) -> pd.DataFrame:
     has no difference."""
     points = published["points"].where(published["perturbation"] != "VAN")
     return with_claims(published.assign(points=points))
-
-
-def token_points(
-    table: pd.DataFrame, published: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the two tables that `token_dots` draws: the points of `table`, the result
-    of `reasoning_table`, and those of `published`, the result of `published_reasoning`.
-
-    The first table has the columns model, panel, condition, cell (values that select
-    the answers), value (the average), low, high, hollow (the maximum). The second table
-    has the same panels (`in_panels`), values and maxima without intervals, and beside
-    (the data set's name).
-    """
-    drawn = named(table)
-    theirs = in_panels(published, drawn, ["dataset"])
-    ends = {"average_tokens": "value", "most_tokens": "hollow"}
-    return drawn_columns(drawn, "condition", TOKENS), theirs.rename(columns=ends)
 
 
 def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:

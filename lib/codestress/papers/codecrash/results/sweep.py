@@ -2,19 +2,17 @@
 (Figure 4, Table 6)."""
 
 import itertools
+from collections.abc import Sequence
 
 import pandas as pd
 
 from codestress.fitting.influence import mean, share
 
 from ..programs import MESSAGES
-from .conditions import CELL, cells, drawn_columns, named, spelled
+from .conditions import CELL, cells, drawn_points, spelled
 from .differences import (
     NUMBERS,
     PAIRED,
-    POINTS,
-    RELATIVE,
-    TOKENS,
     condition_means,
     estimate_row,
 )
@@ -111,19 +109,12 @@ def swept_models() -> pd.DataFrame:
     return table.assign(model=registry_names(table["label"]))
 
 
-def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.DataFrame:
-    """Return the points to draw from `table`, the result of `by_density`. Values are
-    tokens if `show` is `tokens`, else differences to vanilla, in % if `relative`, else
-    in percentage points.
-
-    Columns: model, panel, density, cell (values that select the answers), value, low,
-    high.
-    """
-    columns = RELATIVE if relative else POINTS
-    if show == "tokens":
-        columns = TOKENS[:3]
+def density_points(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
+    """Return the points to draw (`drawn_points`, at each density) from the columns
+    `numbers` of `table`, the result of `by_density`. Each kind of message has its
+    panels."""
     messages = table["perturbation"].map(lambda name: spelled(name, code=True))
     asked = table["perturbation"].where(table["density"] > 0, "VAN")
-    points = named(table.assign(perturbation=asked))
+    points = drawn_points(table.assign(perturbation=asked), numbers, "density")
     points["panel"] = messages + ", " + points["panel"]
-    return drawn_columns(points, "density", columns)
+    return points
