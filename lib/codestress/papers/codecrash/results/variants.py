@@ -5,8 +5,6 @@ from typing import Any
 
 import pandas as pd
 
-from codestress.fitting.summaries import with_accuracy
-
 from ..programs import CONDITION, Perturbed, checked_problems, made_variants
 
 COUNTS = ("applied", "unchanged", "refused", "rejected", "doubtful", "drawn_again")
@@ -53,10 +51,3 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
         row["why"] = "; ".join(left_out)[:500]
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `table`, the result of `variant_counts`, with the added columns accuracy
-    (share of unchanged programs, 0 to 1), low, high (Wilson's interval, 95 %). Rows
-    without problems are left out."""
-    return with_accuracy(table.query("problems > 0"), "unchanged", "problems")
