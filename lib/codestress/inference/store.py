@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
@@ -61,7 +61,7 @@ COMMIT;
 """
 """SQL that makes the table of responses. A text is stored as bytes: SQLite's own text
 type cannot hold lone surrogates or NUL, which a model's text may contain."""
-PLACES = f"({', '.join('?' * 13)})"
+INSERT = f"INSERT OR IGNORE INTO responses VALUES ({', '.join('?' * 13)})"
 STATE = """
 SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
 FROM pragma_application_id, pragma_user_version
@@ -110,11 +110,9 @@ class Store(AbstractContextManager["Store"]):
     def put_all(self, responses: Iterable[tuple[str, str, Response]]) -> None:
         """Store many responses, each a tuple of key, model and response, as `put` does."""
         for chunk in chunks(responses):
-            cells: list[Any] = []
-            for item in chunk:
-                cells += row_of(*item)
-            rows = ", ".join([PLACES] * len(chunk))
-            self._run(f"INSERT OR IGNORE INTO responses VALUES {rows}", cells)
+            rows = [row_of(*item) for item in chunk]
+            with self._told(), self._lock, self._connection:
+                self._connection.executemany(INSERT, rows)
 
     def get(
         self, keys: Iterable[str], belongs: Belongs | None = None
@@ -322,4 +320,7 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 def size(path: Path) -> int:
     """Return a file's size in bytes; 0 if there is no file."""
-    return path.stat().st_size if path.is_file() else 0
+    # Another process may remove the file at any time.
+    with suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0
