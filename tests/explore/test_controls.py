@@ -36,7 +36,7 @@ from told import names
 
 
 def columns(explorer: widgets.Box) -> list[Any]:
-    """What stands in its columns: controls, and what they change."""
+    """The widgets in an explorer's columns: controls, and what they change."""
     return [column.children for column in explorer.children]
 
 

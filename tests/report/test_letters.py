@@ -31,7 +31,7 @@ from conftest import artefact_of
 
 NAMES = ("通义千问-7b@localhost", "मॉडल", "모델", "Модель é", "نموذج", "😀")
 STRANGE = "\U000fabcd\U000fabce"
-"""Of private use: no machine's fonts have them."""
+"""Letters of private use, which no machine's fonts have."""
 
 
 def drawn(name: str, folder: Path) -> list[str]:

@@ -146,7 +146,7 @@ def asking(folder: Path, row: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def study(folder: Path, row: dict[str, Any], name: str) -> dict[str, Any]:
-    """What a small study gives through a registry row, in the servers' environment."""
+    """The results of a small study of a registry row, asked in the servers' environment."""
     how = asking(folder, row, name)
     for _ in range(RAY_STARTS):
         done = ran(*how["args"], env=how["env"])
