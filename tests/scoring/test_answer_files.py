@@ -607,7 +607,7 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
             ({"a": [None], "b": []}, ["missing"]),
             ({"broken": ["2"]}, ["harness error"]),
             ({"a": ["I cannot say"]}, ["'I cannot say'"]),
-            ({}, ["missing"]),
+            ({}, ["no answers"]),
             ([{"id": "a", "reply": "2"}], ["id, reply"]),
             ({"a": ["2"], "x": ["2"]}, []),
         ],

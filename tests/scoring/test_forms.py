@@ -387,6 +387,8 @@ def test_tags_that_are_spoken_of_and_words_like_them_are_no_thoughts(text: str) 
             "f('a') == '</think>'",
         ),
         ("<think>That's 5</think>5", "That's 5", "5"),
+        # Words close what words have opened, marks what marks have.
+        ("<think>Here is my response: 5", "Here is my response: 5", ""),
     ],
 )
 def test_thoughts_are_told_from_answers(text: str, thoughts: str, answer: str) -> None:

@@ -85,7 +85,9 @@ def split_thoughts(text: str) -> Parts:
     while tag := (THOUGHT_TAG if opening else TAG_OR_MENTION).search(text, behind):
         behind = tag.end()
         closes = CLOSING_TAG.search(tag[0])
-        ignored = not closes if opening else tag["mention"]
+        # Words close what words have opened, and marks what marks have.
+        fits = closes and opening.endswith(":") == tag[0].endswith(":")
+        ignored = not fits if opening else tag["mention"]
         if ignored:
             continue
         part, start = text[start : tag.start()], behind
@@ -238,10 +240,8 @@ def final_word(text: str) -> str | None:
     word = ""
     rests = [text[marker.end() :].lstrip() for marker in MARKER.finditer(text)]
     for rest in reversed(rests or [marked(text) or ""]):
-        opening = OPENING_LINE.match(rest)
-        if opening:
-            rest = rest[opening.end() :]
-        sentence = SENTENCE_END.split(rest.partition("\n")[0], maxsplit=1)[0]
+        line = OPENING_LINE.sub("", rest).partition("\n")[0]
+        sentence = SENTENCE_END.split(line)[0]
         answer = unwrapped(unescaped(sentence).rstrip("`$\\)}")).strip(DECORATION)
         word = unicodedata.normalize("NFKC", answer).casefold()
         if not word.startswith(PLACEHOLDERS):
