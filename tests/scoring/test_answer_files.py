@@ -105,8 +105,9 @@ def test_rows_that_people_bring_are_named_with_the_line_of_the_program(
 
 def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
-    with refused(DataError, "x.jsonl", "No such file"):
-        read_problems(path)
+    for read in (read_problems, read_answers):
+        with refused(DataError, "x.jsonl", "No such file"):
+            read(path)
     for changes, told in (([], ["no problem"]), ([{}, {}], ["line 2", "'a'"])):
         with refused(DataError, "x.jsonl", *told):
             problems_in(path, *changes)

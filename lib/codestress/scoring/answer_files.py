@@ -139,8 +139,7 @@ def score_file(
     for name, fault in problems.faults.items():
         scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * expected
     warnings = [*problems.faults.values(), *file.warnings]
-    warnings += _warnings(answered, scores, expected)
-    return Report(file, scores, warnings)
+    return Report(file, scores, warnings + _warnings(answered, scores, expected))
 
 
 def _entry(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
@@ -184,10 +183,8 @@ def check_matched(path: Path, report: Report) -> None:
     answer_id = next(iter(answers), "none")
     problem_id = next(iter(report.scores), "none")
     text = next(filter(None, chain(*answers.values())), "")
-    remedy = (
-        f"compare the ids (of an answer {answer_id!r}, of a problem {problem_id!r}), the "
-        f"warnings, and the first answer, {text[:80]!r}, with the forms in docs/scoring.md"
-    )
     raise NothingMatchedError(
-        f"{path}: no answer could be judged ({outcomes}): {remedy}"
+        f"{path}: no answer could be judged ({outcomes}): compare the ids (of an answer "
+        f"{answer_id!r}, of a problem {problem_id!r}), the warnings, and the first "
+        f"answer, {text[:80]!r}, with the forms in docs/scoring.md"
     )

@@ -17,11 +17,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from codestress.errors import (
-    DataError,
-    NothingMatchedError,
-    ParameterError,
-)
+from codestress.errors import DataError, NothingMatchedError, ParameterError
 from codestress.literals import parse_json
 from codestress.problems.problem_files import ENCODING, LARGEST, unpacked
 from codestress.validation import read_yaml
@@ -94,7 +90,8 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
         raise NothingMatchedError(f"{path}: {error}") from None
     except Exception as error:
         # Readers of damaged files raise many kinds of errors.
-        raise DataError(f"{path}: cannot be read: {error}; {WANTED}") from None
+        advice = "" if isinstance(error, OSError) else f"; {WANTED}"
+        raise DataError(f"{path}: cannot be read: {error}{advice}") from None
 
 
 # --- Containers ---
@@ -148,10 +145,10 @@ def _samples(content: bytes) -> list[Any]:
     becomes None."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = dict.fromkeys(filter(SAMPLE.fullmatch, archive.namelist()))
-        members = [archive.getinfo(name) for name in names]
+        members = list(map(archive.getinfo, names))
         if not members:
-            found = ", ".join(archive.namelist()[:9])
-            raise NothingMatchedError(f"no samples of inspect_ai in it, but {found}")
+            files = ", ".join(archive.namelist()[:9])
+            raise NothingMatchedError(f"no samples of inspect_ai in it, but {files}")
         whole = sum(info.file_size for info in members)
         if whole > 16 * LARGEST:
             raise ValueError(f"it unpacks to {whole:,} bytes")
@@ -228,7 +225,7 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
     answers: dict[str, list[str | None]] = {}
     faults: dict[str, list[str]] = defaultdict(list)
     filters: dict[str, object] = {}
-    for number, (row, value) in enumerate(zip(rows, values, strict=True), start=1):
+    for number, (row, value) in enumerate(zip(rows, values, strict=True), 1):
         problem = id_text(field_at(row, id_field))
         if not problem.strip():
             faults[f"rows without {id_field}, left out"].append(str(number))
@@ -261,7 +258,7 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
         if form not in layouts:
             raise ValueError(f"it is {container}, not {form}")
         layouts = {form: layouts[form]}
-    elif "completion" not in names and names & {*TABLE["answers"]}:
+    elif "completion" not in names and names & TABLE["answers"]:
         # A `solution` beside a model's answer is the expected one.
         del layouts["evalplus"]
     for name, layout in layouts.items():
@@ -269,10 +266,10 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
             if any(_has(row, id_field, answer_field) for row in rows):
                 return name, id_field, answer_field
     id_names, wanted = map(", ".join, LAYOUTS.get(form, TABLE).values())
-    found = ", ".join([*names][:99]) or "no fields"
+    fields = ", ".join([*names][:99]) or "no fields"
     raise NothingMatchedError(
         f"no answers in it: none of its {len(rows):,} rows has an id ({id_names}) "
-        f"and an answer ({wanted}), but {found}; {WANTED}"
+        f"and an answer ({wanted}), but {fields}; {WANTED}"
     )
 
 

@@ -130,7 +130,7 @@ def _begins_anew(text: str, begun: str, *openings: str) -> bool:
     start = text.lstrip()
     if not begun or start.startswith((begun.split()[0], *openings)):
         return True
-    return FENCE_WITH_LANGUAGE.match(start) is not None
+    return bool(FENCE_WITH_LANGUAGE.match(start))
 
 
 def _written_whole(text: str, function: str) -> str:
@@ -142,8 +142,7 @@ def _written_whole(text: str, function: str) -> str:
     that has a language or begins the text. Without such a fence, the result is the text
     without the formatting around the whole of it.
     """
-    assertion = OWN_LINE.search(text)
-    assertion = assertion or re.search(ASSERTION, text.partition(FENCE)[0])
+    assertion = OWN_LINE.search(text) or re.search(ASSERTION, text.partition(FENCE)[0])
     if assertion:
         return _side(text[assertion.end() :], function)
     opening = OPENING_FENCE.search(text)

@@ -284,7 +284,7 @@ def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
         end = start + 1
         with suppress(ValueError, RecursionError):
             fields, after = JSON.raw_decode(text, start)
-            if fields.keys() & {*names}:
+            if fields.keys() & names:
                 last, end = fields, after
         start = text.find("{", end)
     lists = {}

@@ -26,12 +26,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor, Outcome as Ending, Program
 from codestress.types import Outcome, Score, Task
 
-from .input_answers import (
-    NotArguments,
-    asserted,
-    asserted_expression,
-    parse_arguments,
-)
+from .input_answers import NotArguments, asserted, asserted_expression, parse_arguments
 
 Rule = Literal["strict", "reference"]
 REASONS = {end: Outcome.__members__.get(end.name, Outcome.INCORRECT) for end in Ending}
