@@ -23,5 +23,5 @@ def test_doctor_says_what_is_missing_and_fails_for_nothing_optional(
     assert "broken" not in states.values()
     [own] = [state for state, what in found if "own programs" in what]
     assert states["packages"] == states["javascript"] == own == "ok"
-    [strangers] = [state for state, what in found if "strangers" in what]
-    assert strangers == ("missing" if exposed() else "ok")
+    [untrusted] = [state for state, what in found if "untrusted" in what]
+    assert untrusted == ("missing" if exposed() else "ok")

@@ -22,6 +22,7 @@ from codestress.paths import PACKAGE
 from codestress.problems.problem_files import ProblemFile
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import shared_executor
+from codestress.scoring import begun as begun_forms, forms
 from codestress.scoring.answer_files import score_file
 from codestress.scoring.answer_layouts import AnswerFile
 from codestress.scoring.begun import (
@@ -44,7 +45,6 @@ from codestress.types import Outcome, Response, Score, Task
 from conftest import ROOT, THOROUGH, some
 from scoring.exploits import OUTPUTS, written
 from scoring.selftest import EXPLOITED
-from told import names
 
 PROBLEM = Problem(
     "p", "def f(text, mark):\n    return [text + mark]", "f", "'a', ')'", "['a)']"
@@ -525,13 +525,39 @@ BRACES = Problem(
 )
 WHOLE = f"assert {BRACES.call} == {BRACES.output}"
 OTHER = f"assert {BRACES.call} == 4"
+SCORING = (ROOT / "docs/scoring.md").read_text(encoding="utf-8")
 
 
 def test_the_docs_list_what_comes_off_an_answer() -> None:
-    page = (ROOT / "docs/scoring.md").read_text(encoding="utf-8")
-    for name, row in DRESS.items():
-        [line] = re.findall(rf"^    {re.escape(name)}: .*", page, re.M)
-        names(line, *(example.replace("\n", "⏎") for example in row["written"]))
+    lines = re.findall(r"^    ([A-Za-z ]+): +(.*)", SCORING, re.M)
+    assert [name for name, _ in lines] == [*DRESS]
+    for name, examples in lines:
+        written = (example.replace("\n", "⏎") for example in DRESS[name]["written"])
+        assert examples == "   ".join(written)
+
+
+PAPERS = {"semtrace": "Sense", "codecrash": "Crash", "origin": "Origin"}
+PAPERS |= {"faultloc": "Fault Localizability"}
+
+
+def test_the_docs_list_each_form_with_the_papers_that_ask_for_it() -> None:
+    """A form is a function that reads an answer; parts of it come before, or help it."""
+    table = SCORING.partition("| form (function) |")[2].partition("\n\n")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", table, re.M))
+    functions = {
+        name
+        for module in (begun_forms, forms)
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", "") == module.__name__ and name.islower()
+    }
+    helpers = {"without_thoughts", "split_thoughts", "marked"}
+    assert rows.keys() == {name for name in functions - helpers if name[0] != "_"}
+    for paper, title in PAPERS.items():
+        code = "".join(
+            path.read_text() for path in (PACKAGE / "papers" / paper).rglob("*.py")
+        )
+        called = {name for name in rows if re.search(rf"\b{name}\(", code)}
+        assert called == {name for name, asked in rows.items() if title in asked}
 
 
 DRESSED = {

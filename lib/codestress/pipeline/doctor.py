@@ -74,7 +74,7 @@ def _programs() -> Iterator[Finding]:
         if executor.unprotected:
             fault = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
         detail = f"run isolated: {NEEDS}"
-        yield finding("programs of strangers", detail, exposed and fault)
+        yield finding("untrusted programs", detail, exposed and fault)
 
 
 def _javascript() -> Iterator[Finding]:
