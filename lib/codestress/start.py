@@ -35,11 +35,11 @@ def start_alone() -> None:
     if path == library:
         del aside["PYTHONPATH"]
     if aside:
-        kept = {name: text for name, text in os.environ.items() if name not in aside}
+        rest = {name: text for name, text in os.environ.items() if name not in aside}
         if library in map(os.path.realpath, path.split(os.pathsep)):
-            kept["PYTHONPATH"] = library
-        kept[ASIDE] = "\n".join(f"{name}={text}" for name, text in aside.items())
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], kept)
+            rest["PYTHONPATH"] = library
+        rest[ASIDE] = "\n".join(f"{name}={text}" for name, text in aside.items())
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], rest)
 
 
 def _is_setting(name: str) -> bool:

@@ -97,9 +97,9 @@ def position_dip(
         of_dip = paired_difference(dips, confidence=confidence)
         of_drop = largest_drop(table, weights, confidence)
         of_relative = largest_relative_drop(table, weights, confidence)
-    lost = drop / best, of_relative
+    loss = drop / best, of_relative
     return PositionDip(
-        dip, of_dip, dip / best, drop, of_drop, noise, *lost, p_value, items
+        dip, of_dip, dip / best, drop, of_drop, noise, *loss, p_value, items
     )
 
 

@@ -58,7 +58,7 @@ def with_holm(tests: pd.DataFrame) -> pd.DataFrame:
     return tests.assign(p_holm=adjusted, decided=adjusted < LEVEL)
 
 
-def told_from_zero(p_values: ArrayLike) -> int:
+def significant(p_values: ArrayLike) -> int:
     """Return the number of significant differences in one family of tests: those with a
     p-value below `LEVEL` after Holm's correction of `p_values` (n,)."""
     return int((holm(p_values) < LEVEL).sum())

@@ -72,9 +72,9 @@ def compare(
     answer; nan and `UNKNOWN` when no item has answers in both.
 
     McNemar 1947, exact: of the items on which the conditions differ, half should favour
-    each. With several answers to an item, or several items in one cluster (such as
-    faults of one program), the test instead flips the signs of whole clusters'
-    differences, by `resamples` random choices. `clusters`: each item's (None: own).
+    each. With several answers to an item, or several items in one cluster (faults of
+    one program), the test flips the signs of whole clusters' differences instead, by
+    `resamples` random choices. `clusters` has each item's cluster (None: itself).
     """
     before = first.groupby(level=0).mean()
     differences = second.groupby(level=0).mean() - before

@@ -91,7 +91,7 @@ class Store(AbstractContextManager["Store"]):
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
         self._lock = threading.Lock()
-        with self._told():
+        with self._errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = open_database(self.path)
 
@@ -111,7 +111,7 @@ class Store(AbstractContextManager["Store"]):
         """Store many responses, each a tuple of key, model and response, as `put` does."""
         for chunk in chunks(responses):
             rows = [row_of(*item) for item in chunk]
-            with self._told(), self._lock, self._connection:
+            with self._errors(), self._lock, self._connection:
                 self._connection.executemany(INSERT, rows)
 
     def get(
@@ -147,7 +147,7 @@ class Store(AbstractContextManager["Store"]):
         Reads the whole file.
         """
         keys = {}
-        with self._told(), self._lock:
+        with self._errors(), self._lock:
             query = "SELECT rowid, * FROM responses NOT INDEXED"
             for number, *row in self._connection.execute(query):
                 if not intact(row):
@@ -194,18 +194,19 @@ class Store(AbstractContextManager["Store"]):
 
     def _run(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         """Run an SQL statement and return its rows; a change is on disk afterwards."""
-        with self._told(), self._lock, self._connection:
+        with self._errors(), self._lock, self._connection:
             return self._connection.execute(statement, values).fetchall()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _errors(self) -> Iterator[None]:
         """Return a context manager that turns an error of SQLite into a `StoreError`."""
         try:
             yield
         except (sqlite3.Error, OSError, ValueError) as error:
             file = shown(self.path)
-            remedy = REMEDY.replace("FILE", file)
-            raise StoreError(f"{file}: {error}. {remedy}") from None
+            raise StoreError(
+                f"{file}: {error}. {REMEDY.replace('FILE', file)}"
+            ) from None
 
 
 def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Response]:

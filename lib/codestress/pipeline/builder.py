@@ -125,7 +125,7 @@ def _questions_of(
     made, or if a prompt is too long for a model and `budget` has no time limit. An
     artefact is recorded as stopped if the time of `budget` is already over.
     """
-    for number, artefact in enumerate(artefacts, start=1):
+    for number, artefact in enumerate(artefacts, 1):
         before = programs_so_far()
         try:
             if budget.over:
@@ -153,7 +153,7 @@ def ask_all(
     try for each. Only `StoreError` is raised; any other error fails its artefact.
     """
     questions = list(_questions_of(artefacts, notebooks, budget))
-    total = sum(trials.total(one.model_names) for one, trials, _ in questions)
+    total = sum(trials.total(artefact.model_names) for artefact, trials, _ in questions)
     unreachable: dict[str, CodestressError] = {}
     with Progress(total, "build", budget.until) as progress:
         shown_on = progress

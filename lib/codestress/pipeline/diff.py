@@ -71,7 +71,7 @@ def differences(first: Path, second: Path, parts: Sequence[str]) -> list[str]:
     Differences in `parts` (keys) of their manifests come first, then differences in
     their numbers (data.parquet). Raises `DataError` if a file is missing or faulty.
     """
-    before, after = (read_manifest(folder) for folder in (first, second))
+    before, after = read_manifest(first), read_manifest(second)
     lines = []
     for part in parts:
         old, new = before.get(part), after.get(part)

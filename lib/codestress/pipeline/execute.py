@@ -61,7 +61,7 @@ class CellStream(TextIOBase):
 
 
 class CellPublisher(DisplayPublisher):
-    """Keeps what cells display, in its order among the printed text."""
+    """IPython publisher that adds what a cell displays to the shell's `parts`."""
 
     shell: Any
 
@@ -77,7 +77,7 @@ class CellPublisher(DisplayPublisher):
 
 
 class CellHook(DisplayHook):
-    """Displays a cell's last value as any other."""
+    """IPython hook that shows a cell's last value like any value that `display` shows."""
 
     shell: Any
 

@@ -135,7 +135,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
             plan.errors[artefact.name] = str(error)
             continue
         asked.append((artefact, trials))
-        prompts = trials.total(one.name for one in _narrowest(artefact, trials))
+        prompts = trials.total(entry.name for entry in _narrowest(artefact, trials))
         largest[artefact.paper] = max(largest[artefact.paper], prompts)
     import_known(itertools.chain(*(artefact.models for artefact in artefacts)), store)
     planned: Planned = set()

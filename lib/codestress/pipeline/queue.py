@@ -103,16 +103,16 @@ class NotebookQueue:
         error = attempt(artefact, staging, record, self.timeout_s)
         if self.left:
             return
-        kept = FAILED / artefact.shelf / artefact.label
+        copy = FAILED / artefact.shelf / artefact.label
         state, not_run = "built", {}
         if error:
             (staging / ERROR).write_text(error + "\n", "utf-8")
-            replace_folder(staging, kept)
-            error += f"\nthe notebook as far as it ran: {shown(kept)}"
+            replace_folder(staging, copy)
+            error += f"\nthe notebook as far as it ran: {shown(copy)}"
             state = "failed"
         else:
             replace_folder(staging, artefact.folder)
-            shutil.rmtree(kept, ignore_errors=True)
+            shutil.rmtree(copy, ignore_errors=True)
             not_run = read_manifest(artefact.folder)["not_run"]
         seconds = time.monotonic() - started
         self._ended(Outcome(artefact.label, state, seconds, error, not_run))

@@ -271,8 +271,8 @@ def call_filter(calls: str = CALLS) -> Layer:
             program += [(EQUAL, 0, len(decision), int(number)), *decision]
     program.append((RETURN, 0, 0, REFUSE))
     packed = b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
-    made = ctypes.byref(Filter(len(program), packed))
-    return lambda: _call(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, made, 0, 0))
+    code = ctypes.byref(Filter(len(program), packed))
+    return lambda: _call(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, code, 0, 0))
 
 
 def _decision(

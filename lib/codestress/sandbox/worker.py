@@ -194,8 +194,8 @@ class Worker:
             raise
 
     def ask(self, job: dict[str, Any], within_s: float) -> list[tuple[str, str]]:
-        """Return the results of the programs of `job`, in order, each a pair of its
-        line and its child's end, as in `forkserver.Result`.
+        """Return the results of the programs of `job`, in order: for each the line that
+        its child wrote, and how the child ended (`forkserver.Result`).
 
         Raises `WorkerDied` if the worker ends, gives an invalid reply, or is silent for
         `within_s` seconds.

@@ -37,8 +37,8 @@ def kinds_of(root: Node, query: str) -> dict[Node, str]:
     captures = query_cursor(query).captures(root)
     for kind in SYNTAX["kinds"]:
         kinds.update(dict.fromkeys(captures.get(kind, ()), kind))
-    found = sorted(kinds, key=lambda node: node.start_byte)
-    return {node: kinds[node] for node in found if kinds[node] != "none"}
+    nodes = sorted(kinds, key=lambda node: node.start_byte)
+    return {node: kinds[node] for node in nodes if kinds[node] != "none"}
 
 
 def part(node: Node | None, *fields: str) -> Node | None:

@@ -112,10 +112,10 @@ def perturb(
 
     from .programs import Perturbed
 
-    wanted = conditions.replace(",", " ").split()
-    given = {"artefact": "", "models": ["python"], "perturbations": wanted}
+    codes = conditions.replace(",", " ").split()
+    given = {"artefact": "", "models": ["python"], "perturbations": codes}
     check(Perturbed, given, "--conditions")
-    rows = perturbed_rows(problems, wanted, language, seed, truth)
+    rows = perturbed_rows(problems, codes, language, seed, truth)
     states = Counter[str]()
     for row in rows:
         text = "{id:20} {condition:8} {state:9} {reason}".format_map(row)

@@ -291,20 +291,20 @@ def content_question(task: Task, trial: Trial) -> str:
     IV-C of Fault Localizability).
     """
     pieces = 2 * int(trial.factors["strength"] or 1)
-    wanted = []
+    parts = []
     form = []
     for part in str(trial.factors["spm"]).split("+"):
         if part in WRITTEN:
             name = f"wanted.{part}"
             if part == "comments":
                 name += f".{trial.factors['said']}".removesuffix(" elsewhere")
-            wanted.append(f"{pieces} {prompt_text(name)}")
+            parts.append(f"{pieces} {prompt_text(name)}")
             form.append(f'"{part}": ["…"]')
     language = task.correct.language
     values = {
         "language": LANGUAGE_NAMES[language],
         "fence": language,
-        "wanted": f"{'; '.join(wanted)}.",
+        "wanted": f"{'; '.join(parts)}.",
         "form": f"{{{', '.join(form)}}}",
         "code": task.program.code,
     }

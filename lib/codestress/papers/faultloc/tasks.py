@@ -157,9 +157,9 @@ def _tasks(
             order = rng(seed, stream, program.id, kind, quarter).permutation(
                 len(makers)
             )
-            made = filter(None, (makers[index]() for index in order))
-            drawn = itertools.islice(made, per_quarter)
-            for number, task in enumerate(drawn, start=1):
+            usable = filter(None, (makers[index]() for index in order))
+            drawn = itertools.islice(usable, per_quarter)
+            for number, task in enumerate(drawn, 1):
                 name = task.id or f"{program.id}/{kind}/{quarter + 1}.{number}"
                 if selection == "drifted":
                     task = _drifted(task)

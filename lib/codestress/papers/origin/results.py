@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import UNKNOWN, paired_difference
-from codestress.fitting.significance import told_from_zero
+from codestress.fitting.significance import significant
 from codestress.fitting.summaries import with_accuracy
 from codestress.parameters import Parameters
 from codestress.report.marks import with_cells
@@ -229,7 +229,7 @@ def shares_headline(table: pd.DataFrame, differences: pd.DataFrame) -> str:
     (column p_value) are not empty, the title says how many of them differ from zero
     after Holm's correction."""
     if len(differences):
-        sure = told_from_zero(differences["p_value"]) or "none"
+        sure = significant(differences["p_value"]) or "none"
         return f"Conditions clearly differ for {sure} of {len(differences)}"
     percent = 100 * table.set_index("label")["accuracy"]
     best = best_of(percent, table["source"], "% right in the paper", "% here")

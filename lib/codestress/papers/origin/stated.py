@@ -94,9 +94,9 @@ def _estimates(table: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
     common = own[ADJACENT]["size"].isin(own[DOWN]["size"])
     adjacent = _by_model(own[ADJACENT][common])
     for name in (DOWN, UP):
-        lost = shares[name] - adjacent
-        numbers["15 lines - adjacent", name] = lost
-        beside = lost[GEMINI] - mean(list(lost.drop(GEMINI)))
+        loss = shares[name] - adjacent
+        numbers["15 lines - adjacent", name] = loss
+        beside = loss[GEMINI] - mean(list(loss.drop(GEMINI)))
         numbers["15 lines - adjacent, beside the others", name] = beside
     numbers["shuffled - in order", SHUFFLED] = shares[SHUFFLED] - shares[DOWN]
     numbers["up - down", UP] = shares[UP] - shares[DOWN]
@@ -113,8 +113,8 @@ def _counts(table: pd.DataFrame, numbers: pd.DataFrame) -> Iterator[tuple[object
     """Yield counts and shares as (number, list, model, value), from the outcomes
     `table` and the differences `numbers`."""
     yield "models", "", "all", table["model"].nunique()
-    lost = numbers.query("number == '15 lines - adjacent' and value < 0")
-    losing = lost["list"]
+    loss = numbers.query("number == '15 lines - adjacent' and value < 0")
+    losing = loss["list"]
     for name in (DOWN, UP):
         yield "models that lose", name, "all", (losing == name).sum()
     least = table.pivot_table("right", "model", "list", "min")[[DOWN, UP]]

@@ -133,10 +133,10 @@ def average_losses(published: pd.DataFrame) -> pd.DataFrame:
     `published_differences`.
     """
     key = ["label", "mode", "perturbation"]
-    lost = -published.pivot(index=key, columns="dataset", values="relative_pct")
+    loss = -published.pivot(index=key, columns="dataset", values="relative_pct")
     weights = pd.DataFrame(reading_weights()).fillna(0)
     # Input prediction has CRUXEval alone: the missing columns are nan.
-    return lost.reindex(columns=weights.index) @ weights
+    return loss.reindex(columns=weights.index) @ weights
 
 
 def reading_weights() -> dict[str, pd.Series]:
@@ -246,8 +246,8 @@ def own_headlines(
                 score = share(cell["score"], cell["score_before"])
                 kept.append(score * weights[dataset])
             row = {"mode": mode, "reading": reading}
-            lost = 100 - mean(kept) * (100 * len(weights))
-            rows.append(row | estimate_row(lost, own, confidence))
+            loss = 100 - mean(kept) * (100 * len(weights))
+            rows.append(row | estimate_row(loss, own, confidence))
     table = pd.DataFrame(rows, columns=["mode", "reading", *NUMBERS])
     return table.rename(columns={"value": "degradation"})
 

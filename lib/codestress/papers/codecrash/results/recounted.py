@@ -49,18 +49,18 @@ def recounted() -> pd.DataFrame:
     count)."""
     scores = published_scores()
     key = ["mode", "dataset", "perturbation"]
-    lost = -scores.pivot(index="label", columns=key, values="relative_pct")
-    thinking = lost.loc[scores.query("reasoning")["label"].unique(), "direct"]
-    lost = lost.drop(thinking.index)
+    loss = -scores.pivot(index="label", columns=key, values="relative_pct")
+    thinking = loss.loc[scores.query("reasoning")["label"].unique(), "direct"]
+    loss = loss.drop(thinking.index)
     vanilla = scores.pivot_table("vanilla_pct", "label", ["mode", "dataset"])
     easier = (vanilla["cot"] - vanilla["direct"]).mean()
     rows = list(_averages())
-    rows += _datasets(lost["direct"])
+    rows += _datasets(loss["direct"])
     rows.append(("vanilla, step by step - direct", "", easier[MERGE]))
-    rows += _step_by_step(lost["cot"][MERGE])
-    rows += _thinking(lost["cot"], thinking)
-    rows += _inputs(lost, easier["cruxeval"])
-    rows += _counts(len(lost))
+    rows += _step_by_step(loss["cot"][MERGE])
+    rows += _thinking(loss["cot"], thinking)
+    rows += _inputs(loss, easier["cruxeval"])
+    rows += _counts(len(loss))
     return pd.DataFrame(rows, columns=["number", "reading", "value"])
 
 
@@ -76,8 +76,8 @@ def by_size() -> pd.DataFrame:
     means = mean_losses(direct, "label")
     table = published_cells("codecrash/scaling", "more")
     table = table.rename(columns={"value": "less"})
-    for reading, lost in means.items():
-        table[reading] = table["less"].map(lost) - table["more"].map(lost)
+    for reading, loss in means.items():
+        table[reading] = table["less"].map(loss) - table["more"].map(loss)
     return table.melt(["less", "more"], var_name="reading")
 
 
@@ -129,8 +129,8 @@ def _averages() -> Iterator[Number]:
     outputs = published_differences()
     losses = average_losses(outputs).groupby(["mode", "perturbation"]).mean()
     models = mean_losses(outputs, "mode", "label")
-    for reading, lost in losses.items():
-        cot, direct = lost["cot"], lost["direct"]
+    for reading, loss in losses.items():
+        cot, direct = loss["cot"], loss["direct"]
         yield "PSC-ALL ahead", reading, _ahead(direct, HEADLINE, "PSC-ALL")
         yield "PSC-ALL ahead of its parts", reading, _ahead(direct, SINGLE, "PSC-ALL")
         saved = 100 * (1 - cot / direct)
@@ -140,12 +140,12 @@ def _averages() -> Iterator[Number]:
         yield "saved by capable models", reading, _above_others(saved, CAPABLE)
 
 
-def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
-    """Yield the numbers about the two data sets. `lost` holds the losses in direct
+def _datasets(loss: pd.DataFrame) -> Iterator[Number]:
+    """Yield the numbers about the two data sets. `loss` holds the losses in direct
     mode, in % of vanilla: a row for each model, a column for each data set and
     perturbation."""
-    crux = lost["cruxeval"]
-    contest = lost["livecodebench"]
+    crux = loss["cruxeval"]
+    contest = loss["livecodebench"]
     more = contest["MHC"] - crux["MHC"]
     yield "MHC, LiveCodeBench - CRUXEval", "", more.mean()
     on_crux = crux > contest
@@ -154,16 +154,16 @@ def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
     first = crux["MCC"] > crux["MPS"]
     second = contest["MCC"] > contest["MPS"]
     yield "same message on both data sets", "", (first == second).sum()
-    flash = lost[MERGE][HEADLINE].mean(axis=1)
+    flash = loss[MERGE][HEADLINE].mean(axis=1)
     newer = flash["Gemini-2.0-Flash"] - flash["Gemini-1.5-Flash"]
     yield "Gemini, new - old", "", newer
 
 
-def _step_by_step(lost: pd.DataFrame) -> Iterator[Number]:
-    """Yield the numbers about messages and chains of thought. `lost` holds the losses
+def _step_by_step(loss: pd.DataFrame) -> Iterator[Number]:
+    """Yield the numbers about messages and chains of thought. `loss` holds the losses
     with chains of thought over both data sets, in % of vanilla: a row for each model, a
     column for each perturbation."""
-    misled = lost[["MCC", "MPS"]].mean(axis=1)
+    misled = loss[["MCC", "MPS"]].mean(axis=1)
     yield "misled step by step", "", misled.min()
     models = registry_names(misled.index)
     for reading, small in SMALL.items():
@@ -171,14 +171,14 @@ def _step_by_step(lost: pd.DataFrame) -> Iterator[Number]:
         yield "small models misled", reading, _above_others(misled, labels)
 
 
-def _thinking(lost: pd.DataFrame, thinking: pd.DataFrame) -> Iterator[Number]:
+def _thinking(loss: pd.DataFrame, thinking: pd.DataFrame) -> Iterator[Number]:
     """Yield the numbers about reasoning models as (name, reading, value). The sources
     are the tokens of Table 4, the losses of reasoning models (`thinking`), and those of
-    all other models with chains of thought (`lost`)."""
+    all other models with chains of thought (`loss`)."""
     better = harmed = 0
     for dataset in problem_counts():
         own = thinking[dataset]
-        more = lost[dataset]["PSC-ALL"].mean() - own["PSC-ALL"].mean()
+        more = loss[dataset]["PSC-ALL"].mean() - own["PSC-ALL"].mean()
         yield "PSC-ALL, step by step - thinking", dataset, more
         better += (own["MPS"] < own["MCC"]).sum()
         hints = own["MHC"]
@@ -195,16 +195,16 @@ def _thinking(lost: pd.DataFrame, thinking: pd.DataFrame) -> Iterator[Number]:
     yield "longest", "", table["most_tokens"].max()
 
 
-def _inputs(lost: pd.DataFrame, easier: float) -> Iterator[Number]:
+def _inputs(loss: pd.DataFrame, easier: float) -> Iterator[Number]:
     """Yield the numbers that compare input prediction with output prediction on
-    CRUXEval. `lost` holds the losses in output prediction, `easier` is how much larger
+    CRUXEval. `loss` holds the losses in output prediction, `easier` is how much larger
     their Pass@1 on unperturbed programs is with chains of thought."""
     inputs = published_scores("input")
     means = inputs.groupby(["mode", "perturbation"])["relative_pct"].mean()
     for mode in ("cot", "direct"):
         yield "MCC helps", mode, means[mode]["MCC"]
         yield "MPS helps", mode, means[mode]["MPS"]
-    outputs = lost.xs("cruxeval", axis=1, level="dataset").mean()
+    outputs = loss.xs("cruxeval", axis=1, level="dataset").mean()
     saved = outputs["cot"] / outputs["direct"]
     more = 100 * (means["cot"] / means["direct"] - saved)
     for name in ("PSC-ALL", "MHC"):

@@ -92,10 +92,10 @@ def _mutations() -> Iterator[Number]:
     yield "comments - dead code", "", bars["comments"] - bars["dead_code"]
     yield "one - two", "", bars["comments"] - two
     yield "two - three", "", two - three
-    lost = 100 - single
-    others = 1 - lost["names"] / lost.sum()
+    loss = 100 - single
+    others = 1 - loss["names"] / loss.sum()
     yield "share of comments and dead code", "", 100 * others
-    yield "lost", "its three single mutations", lost.mean()
+    yield "lost", "its three single mutations", loss.mean()
     yield "lost", "its five bars", 100 - bars.mean()
     six = np.mean([*bars, FUNCTIONS])
     yield "lost", "its five bars and function shuffling", 100 - six
@@ -126,8 +126,8 @@ def _languages() -> Iterator[Number]:
         of_closed = kept[closed].mean()
         of_open = kept[~closed].mean()
         yield "closed - open", reading, of_closed.mean() - of_open.mean()
-        lost = (100 * (localized - after) / of).mean()
-        yield "lost, Java - Python", reading, lost["java"] - lost["python"]
+        loss = (100 * (localized - after) / of).mean()
+        yield "lost, Java - Python", reading, loss["java"] - loss["python"]
     tasks = paper.published_localization().eval("right = value * of / 100")
     right = tasks.groupby(["model", "language"])["right"].sum().unstack()
     apart = (right - localized).abs()

@@ -111,8 +111,8 @@ def losses(
                 level = 1 - (1 - confidence) / len(groups)
                 interval = paired_difference(net, programs, confidence)
                 joint = paired_difference(net, programs, level)
-            lost = 1 - part[value].mean()
-            row = [*group, len(part), lost, control, 1 - part["kept"].mean()]
+            loss = 1 - part[value].mean()
+            row = [*group, len(part), loss, control, 1 - part["kept"].mean()]
             rows.append([*row, net.mean(), *interval, joint.low])
     measures = ["asked_again", "lost", "control", "lost_control", "net_lost"]
     measures += ["low", "high", "low_joint"]
@@ -130,8 +130,8 @@ strength, cell (selects these answers), and accuracy with its interval, in %.
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:
     """Return points (`POINTS`) for `strength_curves`, from `table`.
 
-    `robustness` has made `table`, by language, spm, said and strength. Controls are
-    left out.
+    `table` is the result of `robustness` by language, spm, said and strength. Controls
+    are left out.
     """
     points = named(table.query("spm not in @CONTROLS"))
     points[["value", "low", "high"]] = 100 * points[["accuracy", "low", "high"]]

@@ -79,9 +79,9 @@ def _over_all(plain: pd.DataFrame, again: pd.DataFrame) -> Iterator[Number]:
     then accuracy by mutation and the differences. `plain` has the answers before
     mutations, `again` those after.
     """
-    lost = again.assign(value=1 - again["value"])
-    shuffled = lost.query("spm == 'functions' and language == 'java'")
-    numbers = {"lost": lost, "lost under functions": shuffled}
+    loss = again.assign(value=1 - again["value"])
+    shuffled = loss.query("spm == 'functions' and language == 'java'")
+    numbers = {"lost": loss, "lost under functions": shuffled}
     localized = plain.query("value > 0")
     for quarter in (1, 4):
         placed = (localized["quarter"] == quarter).astype(float)

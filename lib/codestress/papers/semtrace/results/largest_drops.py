@@ -93,10 +93,10 @@ def _curves(part: pd.DataFrame, resamples: int, random: np.random.Generator) -> 
     curves: Curves = {}
     for model, scores in cells.groupby("model"):
         drawn = weights[:, problems.get_indexer(scores.index.get_level_values(1))]
-        kept = drawn.sum(axis=1, keepdims=True)
+        sums = drawn.sum(axis=1, keepdims=True)
         count = len(scores)
-        if count > 1 and kept.all():
-            means = drawn @ scores.to_numpy(float) / kept
+        if count > 1 and sums.all():
+            means = drawn @ scores.to_numpy(float) / sums
             noise = 1 / math.sqrt(count * (count + 2))
             means[1:] += random.normal(0, noise, means[1:].shape)
             shape = len(means), *cells.columns.levshape

@@ -144,10 +144,10 @@ def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFram
     whole = answers["removed"] == 0
     complete = answers[whole].groupby(by, sort=False)["value_strict"].mean()
     incomplete = answers[~whole].groupby(by, sort=False)["value_strict"].mean()
-    lost = (complete - incomplete) / (complete + given.epsilon)
+    loss = (complete - incomplete) / (complete + given.epsilon)
     nothing = 0.0 if given.complete_wrong == "zero" else np.nan
     each = complete.to_frame("complete")
-    each["sensitivity"] = lost.where(complete > 0, nothing)
+    each["sensitivity"] = loss.where(complete > 0, nothing)
     each = each.reset_index(["model", "task"])
     python = each.loc[each["model"] == INTERPRETER, "sensitivity"]
     rows = []

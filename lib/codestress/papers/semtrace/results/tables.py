@@ -6,7 +6,7 @@ from itertools import product
 
 import pandas as pd
 
-from codestress.fitting.significance import told_from_zero
+from codestress.fitting.significance import significant
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.registry import ModelEntry
 from codestress.problems.datasets import find_dataset
@@ -124,7 +124,7 @@ def headline(both: pd.DataFrame, differences: pd.DataFrame) -> str:
 def clear_effect(factor: str, differences: pd.DataFrame) -> str:
     """Return a sentence on how many of the `differences` (column p_value) that `factor`
     makes are significant after Holm's correction."""
-    number = told_from_zero(differences["p_value"]) or "none"
+    number = significant(differences["p_value"]) or "none"
     return f"A clear effect of {factor} in {number} of {len(differences)} comparisons"
 
 
