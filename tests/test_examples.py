@@ -25,13 +25,14 @@ TEXTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-PROGRAMS = r"(?:[A-Z_]+=\S+ +)*(?:make|codestress|python|pip|conda|uv|pre-commit|\.venv/bin/\w+)"
+OTHERS = r"\.ci/\w+|cd|curl|jupyter-repo2docker|ollama|ray"
+PROGRAMS = rf"(?:[A-Z_]+=\S+ +)*(?:make|codestress|python|pip|conda|uv|pre-commit|\.venv/bin/\w+|{OTHERS})"
 EXAMPLE = re.compile(rf"{PROGRAMS}(?: +[^#`]*)?")
-FORM = re.compile(r"…|\b(?:PAPER|ARTEFACT|MODEL|FILE|PORT|NAME|FACTOR)\b")
+FORM = re.compile(r"…|\b(?:PAPER|ARTEFACT|MODEL|FILE|PORT|NAME|FACTOR|HEAD)\b(?!=)")
 """What stands for something else: a command with it is the form of many."""
 BENCH = re.compile(r"python (bench/\w+\.py)")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-WORDS = {"python", "make", "codestress", "pip", "conda", "uv"}
+WORDS = {"python", "make", "codestress", "pip", "conda", "uv", "ray", "ollama serve"}
 """Named, not typed."""
 
 LISTED = yaml.safe_load((ROOT / "tests/examples.yaml").read_text(encoding="utf-8"))
