@@ -142,9 +142,10 @@ def test_a_fifth_paper_is_four_folders(copy: Path) -> None:
     assert counts["correct"] + counts["incorrect"] == made["asked"] == 2
     assert any("papers/echo/studies.py" in name for name in made["inputs"])
     assert list(made["prompts"]) == ["echo.repeat"]
-    typed = [name for name, _ in steps("Add a fifth paper") if name]
+    files = [(name, text) for name, text in steps("Add a fifth paper") if name]
     rooms = ("lib/codestress/papers", "notebooks", "params", "tests/papers")
-    assert all(name.partition("/echo/")[0] in rooms for name in typed)
+    assert all(name.partition("/echo/")[0] in rooms for name, _ in files)
+    assert sum(len(text.splitlines()) for _, text in files) <= 120
 
 
 @pytest.mark.slow
