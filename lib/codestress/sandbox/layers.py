@@ -178,7 +178,7 @@ def become(command: list[str], *, filtered: bool) -> NoReturn:
         runtime = RUNTIME_CALLS.format(own=os.getpid(), path=start)
         call_filter(f"{CALLS}\n{runtime}")()
     _call(libc.execve(path, arguments, variables))
-    raise AssertionError("execve came back")
+    raise AssertionError("execve returned")
 
 
 def limit(*, memory: int, cpu_s: int, runtime: bool) -> None:

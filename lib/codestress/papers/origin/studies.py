@@ -199,10 +199,10 @@ class NeedleInHaystack(Interval, Experiment):
         and depths."""
         if not self.grid and len(self.depth) != len(self.characters):
             raise ValueError(
-                "grid = false: each of characters needs its own depth: as many of one as of the other"
+                "grid = false: each value of characters needs its own depth; give equally many"
             )
         if "own" in self.text and len(self.text) > 1:
-            raise ValueError("text: the kit's own texts are asked alone, as [own]")
+            raise ValueError("text: give [own] alone, or published texts alone")
         return self
 
     def trials(self) -> Iterator[Trial]:
