@@ -45,6 +45,10 @@ def test_nothing_has_no_width_where_all_answers_are_alike() -> None:
         assert high - low > 0.1
         low, high = largest_drop(np.full((25, 11), value), weights(25), 0.95)
         assert low == 0 < 0.05 < high
+    middle = np.tile([1.0, 0.0, 1.0], (25, 1))  # all are wrong there, and right outside
+    for drop in (largest_drop, largest_relative_drop):
+        low, high = drop(middle, weights(25), 0.95)
+        assert 0.7 < low < 0.95 < high == 1
     low, high = paired_difference(np.zeros(25))
     assert low == pytest.approx(-high)
     assert high > 0.05

@@ -77,11 +77,11 @@ def position_dip(
     no items. A single item has no intervals (`UNKNOWN`).
     """
     table = floats(scores)
-    items = len(table)
-    if table.ndim != 2 or table.shape[1] < 3 or items == 0:
+    items, places = table.shape
+    if items == 0 or places < 3:
         return PositionDip(items=items)
-    places = np.linspace(0, 1, table.shape[1])
-    inner = np.abs(places - 0.5) <= 1 / 6 + 1e-9
+    depths = np.linspace(0, 1, places)
+    inner = np.abs(depths - 0.5) <= 1 / 6 + 1e-9
     middle = table[:, inner].mean(axis=1)
     ends = table.T[[0, -1]]
     dips = ends.mean(axis=0) - middle
@@ -198,9 +198,10 @@ class Pairs:
 
     def reach(self, confidence: float) -> float:
         """Return the number of standard errors by which the largest of all pairs' drops
-        may deviate: its quantile, at (1 + `confidence`) / 2, over resamples."""
+        may deviate: its quantile, at (1 + `confidence`) / 2, over resamples. Not less
+        than for a single pair, as it would be if answers to each position are alike."""
         errors = (self.drawn - self.drop) / self.error
-        largest = errors.max(axis=1, initial=0)
+        largest = errors.max(axis=1, initial=normal_quantile(confidence))
         return float(np.quantile(largest, (1 + confidence) / 2))
 
     def ratios(self, errors: float) -> tuple[Array, Array]:
