@@ -497,7 +497,8 @@ def complete(paper_name: str, one: Statement, tables: Tables) -> Tables:
         for way in (other, *other.readings.values()):
             if way.table in tables:
                 table = tables[way.table]
-                columns = dict.fromkeys([*table, *way.number, *way.match])
+                named = [way.value] if isinstance(way.value, str) else []
+                columns = dict.fromkeys([*table, *way.number, *way.match, *named])
                 tables[way.table] = table.reindex(columns=[*columns])
     return tables
 
