@@ -79,7 +79,7 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
             # A variable may hold any exceptions.
             if f"message of {name}" in constructs and not kinds <= {"class", "import"}:
                 constructs.add("the message of an exception")
-    if not constructs.isdisjoint(WORDS["finders"]):
+    if constructs.intersection(WORDS["finders"]):
         constructs.update(_spelled(tree))
     return together(constructs, WORDS)
 
@@ -125,7 +125,7 @@ def _constructs(node: ast.AST) -> Iterator[str]:
         case ast.Import(names):
             yield from (f"import {alias.name.partition('.')[0]}" for alias in names)
         case ast.ImportFrom(module, names):
-            yield f"import {(module or '').partition('.')[0]}"
+            yield f"import {module}".partition(".")[0]
             yield from (f".{alias.name}" for alias in names)
         case ast.keyword(name):
             yield f"{name}=" if name else "**"
@@ -146,6 +146,7 @@ def _described(node: ast.AST) -> Iterator[str]:
                 name = getattr(part, "id", type(part).__name__)
                 yield f"message of {getattr(part, 'attr', name)}"
         case ast.Call(func):
+            yield f"{ast.unparse(func)}()"
             if set(_constructs(func)).isdisjoint(WORDS["plain_calls"]):
                 yield "a call"
 

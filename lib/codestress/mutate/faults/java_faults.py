@@ -61,11 +61,9 @@ class Types:
     def is_number(self, node: Node) -> bool:
         """Return whether an operand of an operator is certainly a number.
 
-        An array counts as its elements, since it is no operand. Return False for None
-        and if the type is unknown.
+        An array counts as its elements, since it is no operand. Return False if
+        the type is unknown.
         """
-        if node is None:
-            return False
         match node.type:
             case "array_access":
                 return self.is_number(node.child_by_field_name("array"))

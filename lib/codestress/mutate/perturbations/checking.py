@@ -36,8 +36,6 @@ from .inputs import (
 )
 from .programs import program_of, vanilla
 
-ENDED = (Outcome.RETURNED, Outcome.RAISED)
-"""Outcomes after which an input is used for variants."""
 Call = tuple[Problem, str]
 """A problem, and the argument text with which its function is called."""
 
@@ -92,7 +90,7 @@ def check_problems(
             trace = messages.read_trace(traced.value, problem.language)
         ended = {}
         for (_, text), run in zip(calls, runs, strict=False):
-            if run.outcome in ENDED:
+            if run.outcome in (Outcome.RETURNED, Outcome.RAISED):
                 ended[text] = run
         checked.append(Checked(problem, (*ended,), (*ended.values(),), trace))
     return checked, faults
@@ -108,9 +106,8 @@ def _first_calls(problem: Problem, seed: int) -> list[Call]:
     clean = vanilla(problem)
     program_of(clean).called_function()
     others = trial_inputs(clean, Draw(rng(seed, "inputs", problem.id)))
-    texts = [problem.arguments, *others, problem.arguments]
-    calls = [(clean, text) for text in texts]
-    return [*calls, (messages.traced(clean), problem.arguments)]
+    calls = [(clean, text) for text in (problem.arguments, *others)]
+    return [*calls, calls[0], (messages.traced(clean), problem.arguments)]
 
 
 def _usable(problem: Problem, first: Execution, second: Execution) -> Problem:

@@ -204,7 +204,7 @@ def arguments_of(problem: Problem) -> list[tuple[str, ast.expr]]:
     return [*(("", argument) for argument in node.args), *keywords]
 
 
-# --- another value --------------------------------------------------------------------------------------------------
+# --- another value ---
 
 
 class NoOtherValue(ValueError):

@@ -74,13 +74,13 @@ def why_refused(
     If the text names a parameter, `para` is its name.
     """
     python = problem.language == "python"
-    search = problem_constructs if python else script_constructs
-    constructs = search(problem)
+    constructs = problem_constructs(problem) if python else script_constructs(problem)
     rules = stimuli("guards")
     why = refusal(rules[problem.language], rewriting, constructs, para)
     if python and condition and not why:
         parts = python_constructs(ast.parse(f"({condition})", mode="eval"))
-        names = {f"function {part.removeprefix('.')}" for part in parts}
+        names = {f"function {part.lstrip('.')}" for part in parts}
+        names |= {f"bind {part[:-2]}" for part in parts if "()" in part}
         if names & constructs:
             parts |= {"a function of the program"}
         why = refusal(rules["python conditions"], rewriting, parts)
@@ -120,10 +120,9 @@ def script_constructs(problem: Problem) -> frozenset[str]:
     counts[f"function {problem.function}"] += 1
     identifiers = captures["name"]
     constructs = {*counts, *_uses(identifiers, captures["plain"], counts)}
-    methods = Counter(map(text_of, captures["method"]))
-    read = Counter(map(text_of, captures["read"]))
-    run = Counter(map(text_of, captures["run"]))
-    if methods & (read - run):
+    kept = Counter(map(text_of, captures["read"]))
+    kept -= Counter(map(text_of, captures["run"]))
+    if not kept.keys().isdisjoint(map(text_of, captures["method"])):
         constructs.add("@kept")
     for node in captures["this"]:
         owner = around(node, ("class_body", *FUNCTIONS[:-1]))

@@ -315,6 +315,4 @@ def _definition(name: str, scope: Scope) -> FunctionNode | None:
     if owner is None or owner.kind == "class" or owner.bound[name] != {"function"}:
         return None
     function, *others = owner.functions[name]
-    if others or function.decorator_list:
-        return None
-    return function
+    return None if others or function.decorator_list else function
