@@ -207,7 +207,7 @@ def test_refusals_are_answers_that_decline() -> None:
         assert (empty.text, empty.refused) == ("", True)
 
 
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "thinking"])
 def test_reasoning_without_an_answer_is_no_refusal(name: str) -> None:
     cases = {
         "stop": ("reasoning", Outcome.ONLY_REASONING),

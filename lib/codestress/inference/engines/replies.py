@@ -46,8 +46,8 @@ TOKENS = (
     ("prompt_tokens_details", "cached_tokens"),
 )
 """Fields of a reply's `usage`, in the order of the fields of `Usage`."""
-THOUGHT = re.compile("reason|think|thought|summary")
-"""Regular expression for the types of content parts that hold thoughts."""
+THOUGHT = re.compile("reasoning|think|thought|summary")
+"""Regular expression for the fields and types of content parts that hold thoughts."""
 MESSAGE = "choices.0.message"
 """Place of the model's message in a reply, as error messages name it."""
 OVERLOADED = (429, 503, 529)
@@ -159,8 +159,8 @@ def _text_and_reason(choice: Any) -> tuple[str, FinishReason]:
         return refusal, "content_filter"
     if text.strip() or reason != "stop":
         return text, reason
-    thought = message.get("reasoning_content") or message.get("reasoning")
-    if thought or THOUGHT.search(str(content)):
+    thoughts = map(message.get, filter(THOUGHT.search, message))
+    if any(thoughts) or THOUGHT.search(str(content)):
         return text, "reasoning"
     if finish != "stop":
         raise NoTextError(fault)
