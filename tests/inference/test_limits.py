@@ -479,7 +479,9 @@ def test_a_limit_of_answers_ends_no_other_paper(asked: Callable[..., Results]) -
     """More refusals than a server may fail in a row; all but the first are spared."""
     long, short = questions([10] * 50, 8000), questions([10] * 50)
     with OpenAIServer(short_answers(ANSWERS["OpenAI"])) as server:
-        assert counts_of(asked(server, long)) == {"harness error": 50}
+        results = asked(server, long)
+        assert counts_of(results) == {"harness error": 50}
+        assert "SET=max_tokens" in str(results.reasons("strict"))
         assert len(server.requests) == 1
         words = "at most 4096 completion tokens"
         with refused(IncompleteError, "50 of 50", "served", words):

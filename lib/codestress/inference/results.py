@@ -28,8 +28,8 @@ LEAST_READ = 0.1
 something about the model."""
 REASONS = 3
 """Number of most frequent reasons that are kept and shown."""
-LONGEST_REASON = 200
-"""Maximum number of characters of a reason."""
+LONGEST_REASON = 600
+"""Maximum number of characters of a reason: an error with its remedy is shorter."""
 NOTHING = Trials((), lambda _: Prompt((), Sampling()), {})
 """The trials of a notebook that asks no model."""
 
@@ -149,7 +149,7 @@ class Results:
             # The detail of a truncated answer is its text.
             if error or outcome == Outcome.UNPARSABLE:
                 why += f": {detail}"
-            table[model][why[:LONGEST_REASON]] += 1
+            table[model][" ".join(why.split())[:LONGEST_REASON]] += 1
         return {model: dict(why.most_common(REASONS)) for model, why in table.items()}
 
     def counts(self, rule: str = "strict") -> dict[str, dict[str, int]]:
