@@ -29,7 +29,7 @@ something about the model."""
 REASONS = 3
 """Number of most frequent reasons that are kept and shown."""
 LONGEST_REASON = 600
-"""Maximum number of characters of a reason: an error with its remedy is shorter."""
+"""Maximum number of characters of a reason; an error with its remedy has fewer."""
 NOTHING = Trials((), lambda _: Prompt((), Sampling()), {})
 """The trials of a notebook that asks no model."""
 

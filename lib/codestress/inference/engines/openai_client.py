@@ -242,10 +242,9 @@ class Client(httpx2.AsyncClient):
             words = words_of(reply.text)
         message = f"status {error.status_code}: {self.secret.quote(words)}"
         limit = limit_of(error.status_code, reply.text)
-        variable = self.settings.key_variable or "none"
         status = {"money": 402, "key": 401}.get(limit, error.status_code)
-        remedy = REMEDIES.get(status, "").format(variable) or self.redirect_of(reply)
-        if remedy:
+        remedy = REMEDIES.get(status, "").format(self.settings.key_variable or "none")
+        if remedy := remedy or self.redirect_of(reply):
             return EngineError(f"{self.who}: {message}\n{remedy}")
         if wait := reply.headers.get("retry-after"):
             message += f" (Retry-After: {self.secret.quote(wait)})"

@@ -47,7 +47,7 @@ TOKENS = (
 )
 """Fields of a reply's `usage`, in the order of the fields of `Usage`."""
 THOUGHT = re.compile("reasoning|think|thought|summary")
-"""Regular expression for the fields and types of content parts that hold thoughts."""
+"""Regular expression for the names of fields and content parts with thoughts."""
 MESSAGE = "choices.0.message"
 """Place of the model's message in a reply, as error messages name it."""
 OVERLOADED = (429, 503, 529)
@@ -58,7 +58,7 @@ protocol."""
 TOO_LARGE = 413
 """HTTP status with which servers say that a request is too large."""
 SUSPICIOUS = (400, TOO_LARGE, 422)
-"""HTTP statuses with which servers refuse a prompt that is too long, and also requests
+"""HTTP statuses with which servers refuse a prompt that is too long, and requests
 with other faults."""
 OUTCOMES = {
     "load": Outcome.OVERLOADED,
@@ -86,7 +86,7 @@ only beside a sign of `size`.
 NAMES_ERROR = re.compile("err|detail|mess|msg|code|status|base_resp")
 """Regular expression for the fields of a reply that tell of an error."""
 LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
-"""Regular expression for the parser's errors on JSON texts whose end is missing."""
+"""Regular expression for the parser's errors on JSON whose end is missing."""
 
 
 class NoTextError(ValueError):
@@ -199,7 +199,7 @@ def value_at(body: Any, *path: str | int) -> Any:
     for name in path:
         try:
             body = body[name]
-        except (KeyError, IndexError, TypeError):
+        except (LookupError, TypeError):
             return None
     return body
 
