@@ -151,10 +151,15 @@ def test_calls_of_named_functions(tmp_path: Path) -> None:
     named = {"function_name": "minimumCost", "code": code, "output": "4"}
     first = named | {"input": "minimumCost(s = '0011')"}
     other = named | {"id": "b", "input": "other(1)"}
-    found = problems_in(tmp_path / "lcb.jsonl", first, other)
-    (problem,) = found.problems
-    assert (problem.function, problem.arguments) == ("minimumCost", "s = '0011'")
-    assert problem.call == "minimumCost(s = '0011')"
+    # As `perturb` reads rows: the arguments, or the whole call.
+    alone = {"code": code, "output": "4", "function": "minimumCost"}
+    calls = {"c": "s = '0011'", "d": "minimumCost(s = '0011')"}
+    rows = [alone | {"id": name, "input": call} for name, call in calls.items()]
+    found = problems_in(tmp_path / "lcb.jsonl", first, other, *rows)
+    for problem in found.problems:
+        assert (problem.function, problem.arguments) == ("minimumCost", "s = '0011'")
+        assert problem.call == "minimumCost(s = '0011')"
+    assert [problem.id for problem in found.problems][1:] == ["c", "d"]
     names(found.faults["b"], "minimumCost")
 
 

@@ -149,9 +149,10 @@ def read_problems(path: Path) -> ProblemFile:
     """Return the problems in the JSON Lines file at `path`, and the faults of its
     invalid rows. The fields of a row are `code`, `input`, `output` and `id`.
 
-    `input` has the arguments of a call of `f`. In a row with `function_name`, as in
-    LiveCodeBench, `input` is the whole call (`minimumCost(s = '0011')`), and rows with
-    the same `question_id` belong to one question.
+    `input` has the arguments of a call of `f`, or of the function named by `function`.
+    In a row with `function_name`, as in LiveCodeBench, `input` is the whole call
+    (`minimumCost(s = '0011')`), and rows with the same `question_id` belong to one
+    question.
 
     A row is invalid if it lacks a field, its call cannot be parsed, its output is not a
     literal, or its program is not Python. Faults keep the row's id, so that answers to
@@ -202,8 +203,10 @@ def _problem(row: dict[str, Any], name: str) -> Problem:
             f"{name}: output = {output[:60]!r} is not a literal: {error}"
         ) from None
     named = row.get("function_name")
-    function = str(named or "f")
-    call = row["input"].strip() if named else f"f({row['input']})"
+    function = str(named or row.get("function", "f"))
+    call = row["input"].strip()
+    if not (named or ("function" in row and call.startswith(f"{function}("))):
+        call = f"{function}({row['input']})"
     arguments = call[len(function) + 1 : -1]
     question = str(row.get("question_id", ""))
     with suppress(SyntaxError):

@@ -48,18 +48,19 @@ PROGRAMS = {  # lines needed beside the head, and idle ones
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """`PROGRAMS`, and one of a line, as a data set `mine`; the latter alone as `short`."""
+    """`PROGRAMS`, and one of a line, as a data set `mine`; the latter alone as `short`, renamed as `named`."""
     short = {"id": "short", "code": "def f(x): return x\n", "input": "4", "output": "4"}
     lines = [json.dumps(short)]
     (tmp_path / "short.jsonl").write_text(lines[0])
+    (tmp_path / "named.jsonl").write_text(json.dumps(short | {"function": "g"}))
     for (name, (_, _, code)), output in zip(
         PROGRAMS.items(), ("4", "5", "15"), strict=True
     ):
         row = {"id": name, "code": code, "input": "4", "output": output}
         lines.append(json.dumps(row))
-    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
-    sets = "mine: {file: rows.jsonl}\nshort: {file: short.jsonl}\n"
-    (tmp_path / "problems.yaml").write_text(sets)
+    (tmp_path / "mine.jsonl").write_text("\n".join(lines))
+    sets = [f"{name}: {{file: {name}.jsonl}}" for name in ("mine", "short", "named")]
+    (tmp_path / "problems.yaml").write_text("\n".join(sets))
     monkeypatch.setattr(problem_files, "ROOT", tmp_path)
     monkeypatch.setattr(problem_files, "FILE", tmp_path / "problems.yaml")
     cached = (problem_files.own_problems, prompting.problems_of)
@@ -90,8 +91,9 @@ def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
     assert sorted(set(curve["share_removed"])) == [0, 0.4, 0.6, 1]
     [left_out] = given.not_run()
     names(left_out.label, "1 of 4 programs")
-    with pytest.raises(DataError, match="problems = short: "):
-        questions(sensitivity(models=["sim-wide"], **values | {"problems": "short"}))
+    for name, why in {"short": "no line", "named": "short calls g, .* rename"}.items():
+        with pytest.raises(DataError, match=f"problems = {name}: {why}"):
+            questions(sensitivity(models=["sim-wide"], **values | {"problems": name}))
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
+from codestress.errors import DataError
 from codestress.parameters import Experiment, Interval, Parameters
 from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import cruxeval, known_source, own_problems
@@ -115,7 +116,7 @@ def problems_of(
 
     `seed` matters for semtrace and generated; `digits` and `digits_of` (see
     `trace_problems`) only for semtrace. Raises `DataError` if the set is missing or
-    faulty.
+    faulty, or calls another function than f.
     """
     if source == "cruxeval":
         chosen = cruxeval()[:count]
@@ -124,9 +125,15 @@ def problems_of(
     elif source == "generated":
         chosen = generated_problems(count, seed=seed)
     else:
-        # A line break after the last line does not begin another line of the program.
-        own = own_problems(source)[:count]
-        chosen = [replace(problem, code=problem.code.rstrip()) for problem in own]
+        chosen = []
+        for problem in own_problems(source)[:count]:
+            if problem.function != "f":
+                raise DataError(
+                    f"problems = {source}: {problem.id} calls {problem.function}, and the prompts of "
+                    "appendix J ask about f: rename it, and give its arguments alone as input"
+                )
+            # A line break after the last line does not begin another line of the program.
+            chosen.append(replace(problem, code=problem.code.rstrip()))
     return {problem.id: problem for problem in chosen}
 
 
