@@ -386,9 +386,9 @@ def _type_name(annotation: Any) -> str:
 
 def in_words(value: object) -> str:
     """Return a parameter's `value` as people write it: on or off for a switch, a list's
-    values separated by spaces, else `str`."""
+    values separated by spaces, none for an empty value, else `str`."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list):
-        return " ".join(map(in_words, value))
-    return str(value)
+        value = " ".join(map(in_words, value))
+    return str(value) or "none"

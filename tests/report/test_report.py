@@ -291,6 +291,7 @@ def test_a_stamp_names_what_deviates() -> None:
         ("origin/sec62", {"samples": 4}, "deviates: samples 4 (paper: 10)"),
         ("origin/sec63", {"samples": 4}, "deviates: samples 4 (left open by"),
         ("faultloc/fig06", {"controls": []}, "as the paper"),
+        ("faultloc/fig06", {"spms": []}, "deviates: spms none (paper: "),
         ("faultloc/relabel", {"answers": "mine.jsonl"}, "beyond the paper"),
     ):
         changed = protocol_of(name).model_copy(update=changes)
