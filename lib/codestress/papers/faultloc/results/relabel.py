@@ -100,9 +100,11 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
     for a row of another form, an unknown task, a second answer of a model to a task, an
     answer under the perfect localizer's name, or an empty file.
     """
+    # A file that cannot be read is refused before the tasks are made.
+    rows = list(numbered_lines(path))
     known = {trial.problem: trial for trial in given.every_trial()}
     lines: dict[tuple[str, str], int | None] = {}
-    for number, text in numbered_lines(path):
+    for number, text in rows:
         try:
             row = check(Answer, parse_row(text), "row")
             place = (row.model or path.name, row.id)
