@@ -183,8 +183,7 @@ def token_counts(given: Experiment, size: str = "lines") -> pd.DataFrame:
         encoding = importlib.import_module("tiktoken").get_encoding("cl100k_base")
         for trial in given.trials():
             text = given.render(trial).messages[-1].content
-            tokens = encoding.encode(text)
-            rows.append((trial.factors[size], len(tokens)))
+            rows.append((trial.factors[size], len(encoding.encode(text))))
     return pd.DataFrame(rows, columns=[size, "tokens"])
 
 
