@@ -56,17 +56,22 @@ def test_codes_stand_beside_their_names_once() -> None:
 
 BOTH = table_of(MODELS[:2], ["direct"], ["PSC-ALL", "MHC"])
 TOLD = BOTH.assign(ignore=True, relative_pct=-30.0)
+STEPS = table_of(MODELS[:2], ["cot"], ["MHC", "PSC-ALL"])
 COSTS = {
     "the largest of two": (BOTH, "Pass@1", "hints (20 %"),
     "modes": (
         table_of(MODELS[:2], ["direct", "cot"], ["PSC-ALL", "MHC"]),
-        "hints (20 % direct, 10 % chain of thought)",
+        "hints (direct: 20 %; chain of thought: 10 %)",
+    ),
+    "a largest in each mode": (
+        pd.concat([BOTH, STEPS]),
+        "hints (direct: 20 %) and structural changes (chain of thought: 10 %)",
     ),
     "with and without a defence": (
-        pd.concat([BOTH, TOLD]),
-        "changes (10 %, 30 % told to ignore)",
+        pd.concat([TOLD, BOTH]),
+        "changes (10 %; told to ignore: 30 %)",
     ),
-    "with a defence": (TOLD, "(30 % told to ignore on average)"),
+    "with a defence": (TOLD, "(told to ignore: 30 % on average)"),
     "unknown": (BOTH.assign(relative_pct=float("nan")), "not known"),
     "nothing lost": (BOTH.assign(relative_pct=0.0), "Pass@1 falls", "no condition"),
     "Pass@1 rises": (BOTH.assign(relative_pct=0.3), "Pass@1 falls", "no condition"),

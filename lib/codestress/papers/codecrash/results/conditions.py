@@ -15,6 +15,7 @@ import pandas as pd
 
 from codestress.fitting.proportions import effective_number
 from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
+from codestress.report.findings import listed
 from codestress.types import LANGUAGE_NAMES
 
 from ..programs import MESSAGES
@@ -207,23 +208,30 @@ def most(values: pd.Series, verb: str, form: str) -> str:
     are indexed by the name of a condition. `verb` says what happens most under the
     condition, and `form` formats the number.
 
-    Names that differ only after a comma belong to one condition: the sentence gives the
-    mean for each. If no mean is known, or none is positive, the sentence says this.
+    Names that differ only after a comma belong to one condition, and the sentence gives
+    the mean for each. If every name has a comma, a setting follows it, and each setting
+    has a largest condition of its own. If no mean is known, or none is positive, the
+    sentence says this.
     """
     means = values.groupby(level=0, sort=False).mean()
     if means.isna().all():
         return f"{verb}: not known"
     if means.max() <= 0:
         return f"{verb} under no condition"
-    top, _, _ = str(means.idxmax()).partition(",")
-    parts = []
-    for name, mean in means.items():
-        condition, _, rest = str(name).partition(",")
-        if condition == top:
-            parts.append(form.format(mean) + rest)
-    if len(parts) == 1:
-        parts[0] += " on average"
-    return f"{verb} most under {spelled(top)} ({', '.join(parts)})"
+    rests = means.index.str.partition(", ").get_level_values(2)
+    numbers: dict[str, list[str]] = {}
+    for rest in sorted(rests.unique(), key=bool):
+        part = means[rests == rest]
+        largest = part if rests.all() and part.max() > 0 else means
+        top, _, _ = str(largest.idxmax()).partition(", ")
+        mean = part.get(f"{top}, {rest}".removesuffix(", "))
+        if mean is not None:
+            number = f"{rest}: {form.format(mean)}".removeprefix(": ")
+            numbers.setdefault(spelled(top), []).append(number)
+    if rests.nunique() == 1:
+        numbers = {name: [f"{number} on average"] for name, [number] in numbers.items()}
+    tops = [f"{name} ({'; '.join(parts)})" for name, parts in numbers.items()]
+    return f"{verb} most under {listed(tops)}"
 
 
 def drawn_points(
