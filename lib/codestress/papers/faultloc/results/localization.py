@@ -31,7 +31,7 @@ WORDS = {
     "comments": "misleading comments",
     "names": "misleading names",
     "dead_code": "dead code",
-    "functions": "shuffled functions",
+    "functions": "shuffled functions (Java)",
     "comments+names": "comments + names",
     "comments+names+dead_code": "comments + names + dead code",
     "blank_line": "a blank line",

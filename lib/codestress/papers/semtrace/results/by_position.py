@@ -106,9 +106,7 @@ def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
     differ.
     """
     varying = [name for name in WORDS if table[name].nunique() > 1] or ["task"]
-    counted = "distractors"
-    if table["digits"].nunique() > 1:
-        counted = "digits"
+    counted = "digits" if table["digits"].nunique() > 1 else "distractors"
     points = with_cells(table, [*CURVE, "depth"])
     words = table[varying].replace(WORDS).astype(str).replace("_", " ", regex=True)
     points["row"] = words.agg(", ".join, axis=1)
@@ -183,8 +181,8 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> st
     sure = dips[dips["p_value"] * curves < LEVEL].query("dip_low > 0")
     names = list(sure["model"].unique())
     who = listed(names)
-    if len(names) > 2:
-        who = f"{len(names)} of {dips['model'].nunique()}"
+    if len(names) not in (1, 2):
+        who = f"{len(names) or 'none'} of {dips['model'].nunique()}"
     head = f"A clear loss in the middle of the context for {who}"
     if sure.empty:
         return head

@@ -61,9 +61,7 @@ def fit_removal(answers: pd.DataFrame, given: LineRemoval) -> Fits:
     versions. `given` has the parameters of the fits: trend, weights, confidence level,
     number of resamples and seed."""
     fits = {}
-    weigh = equally
-    if given.weighted:
-        weigh = by_answers
+    weigh = by_answers if given.weighted else equally
     for curve, part in answers.groupby(["model", "task"], sort=False):
         cells = part.pivot_table(
             "value_strict", "problem", "share_removed", ["sum", "count"], fill_value=0
@@ -188,9 +186,7 @@ def removal_title(sensitivity: pd.DataFrame) -> str:
         asked = task.removesuffix("_prediction")
         losses.append(f"{mean:.0f} % of right {asked}s")
     models = sensitivity["model"].unique()
-    who = f"mean of {len(models)}"
-    if len(models) == 1:
-        who = models[0]
+    who = models[0] if len(models) == 1 else f"mean of {len(models)}"
     return f"When lines are missing, {listed(losses)} are lost ({who})"
 
 
@@ -203,4 +199,6 @@ def sensitivity_title(sensitivity: pd.DataFrame) -> str:
     if beside.empty:
         return removal_title(sensitivity)
     less = (beside["to_python_high"] < 0).sum() or "none"
-    return f"Without lines, {less} of {len(beside)} clearly lose less than Python"
+    return (
+        f"When lines are missing, {less} of {len(beside)} clearly lose less than Python"
+    )
