@@ -136,7 +136,7 @@ def test_points_of_a_curve_open_their_cells_also_where_their_shares_are_the_same
     ax = figure.subplots()
     points = with_cells(shares(), ["model", "d"])
     points["place"] = points["d"] / 100
-    draw_curves(ax, points, list(MODELS), "place", value="accuracy", scale=100, size=3)
+    draw_curves(ax, points, list(MODELS), "place", value="accuracy", scale=100)
     places = opened(figure, results(SHARES), tmp_path)
     assert sorted((cell.label, cell.correct) for box, cell in places) == [
         ("reader, d 1", 3),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
 from codestress.inference.registry import REGISTRY
-from codestress.report.curves import legend_above, panels
+from codestress.report.curves import draw_curves, legend_above, panels
 from codestress.report.style import PUBLISHED, WIDTHS, looks
 from codestress.validation import read_yaml
 
@@ -45,15 +46,25 @@ def test_a_legend_is_no_wider_than_its_figure(width: float) -> None:
         figure, [ax] = panels([""], 1, 4, width)
         for name in names:
             ax.plot([0], [0], "o", label=name)
-        legend_above(figure, ax)
+        legend_above(figure)
         figure.draw_without_rendering()
         [legend] = figure.legends
         assert legend.get_window_extent().width <= width * figure.dpi
 
 
+def test_curves_beside_each_other_hide_no_interval() -> None:
+    row = {"low": 0.4, "high": 0.6, "y": 0.5}
+    points = [{"model": name, "x": x, **row} for name in "ab" for x in (0, 0.1, 0.2)]
+    _, [ax] = panels([""], 1, 4, 7.0)
+    draw_curves(ax, pd.DataFrame(points), "ab", "x", value="y", scale=100)
+    first, second = (bars.lines[0].get_xdata() for bars in ax.containers)
+    assert second - first == pytest.approx([2, 2, 2])
+    assert (first + second) / 2 == pytest.approx([0, 10, 20])
+
+
 def test_a_name_with_dollars_is_drawn_as_it_is() -> None:
     figure, [ax] = panels([r"$\frac{$"], 1, 4, 7.0)
     ax.plot([0], [0], "o", label="a$b$")
-    legend_above(figure, ax)
+    legend_above(figure)
     figure.draw_without_rendering()
     assert [text.get_parse_math() for text in figure.legends[0].get_texts()] == [False]

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from .marks import mark
 from .style import (
-    COLOURS,
-    MARKERS,
+    GREYS,
     PUBLISHED,
-    Look,
     look_at,
     looks,
     styled_figure,
@@ -25,16 +23,6 @@ from .style import (
 Array = NDArray[np.float64]
 MEAN = "mean over models"
 """Name of the curve that is the mean over models."""
-
-
-def look(number: int) -> Look:
-    """Return the look (colour and marker) of a figure's condition from its `number`, an
-    index from 0.
-
-    After the last colour or marker, the first follows again. Models have other looks:
-    `looks`.
-    """
-    return look_at(number, COLOURS, MARKERS)
 
 
 def interval(
@@ -116,37 +104,31 @@ def draw_curves(
     *,
     value: str,
     scale: float,
-    size: float,
 ) -> None:
     """Draw a curve of the column `value` over the column `x`, with intervals as thin bars, for each of `models` that
     has rows in `points`.
 
-    The published curve is grey, the mean is thick and dashed, and each model has its own look. `points` has the
+    The published curve is thick and grey, the mean thick and dashed, and each model has its own look. `points` has the
     columns `model`, `low` and `high` (ends of the intervals), and the columns named by `x` and `value`. All numbers
-    are multiplied by `scale`. `size` is the size of the markers in points.
+    are multiplied by `scale`. Curves are shifted by up to a tenth of a step along x, so that all intervals show.
     """
+    apart = 0.1 * np.diff(np.unique(points[x])).min(initial=1) * (len(models) > 1)
+    shifts = iter(np.linspace(-apart, apart, len(models)))
+    thin: Any = {"elinewidth": 0.7, "capsize": 1.5, "capthick": 0.7}
     for model, (colour, marker) in looks(models).items():
+        shift = next(shifts)
         curve = points[points["model"] == model].sort_values(x)
         if curve.empty:
             continue
         middle, reach = interval(curve, value, scale)
-        places = scale * curve[x]
-        style: Any = {"color": colour, "marker": marker}
+        places = scale * (curve[x] + shift)
+        style: Any = {"color": colour, "marker": marker, "markersize": 3}
         if model == "published":
-            style["color"] = PUBLISHED
+            style |= {"color": PUBLISHED, "lw": 2}
         elif model == MEAN:
             style |= {"color": "black", "ls": "--", "lw": 2}
-        ax.errorbar(
-            places,
-            middle,
-            reach,
-            label=model,
-            markersize=size,
-            elinewidth=0.7,
-            capsize=1.5,
-            capthick=0.7,
-            **style,
-        )
+        ends = reach if np.isfinite(reach).any() else None
+        ax.errorbar(places, middle, ends, label=model, **thin, **style)
         mark(ax, curve, places, middle, published=model == "published")
 
 
@@ -193,7 +175,6 @@ def forest(
     value: str = "value",
     scale: float = 1,
     series: str | None = None,
-    decided: bool = False,
     published: bool = False,
     **texts: str,
 ) -> None:
@@ -202,24 +183,25 @@ def forest(
     `rows` has the columns named by `label` and `value`, and `low` and `high`, the ends of the intervals. Numbers are
     multiplied by `scale`. `limits` are the ends of the axis; `texts` sets the texts of axis and title. `series` names
     a column whose values are drawn beside each other, each with its colour and marker (None: one series). The values
-    of the column `model` have the looks of models. Series that are rows themselves need no entry in the legend. If
-    `decided` is true, the column `decided` (bool) says whether a marker is filled, so that an undecided estimate is
-    hollow. If `published` is true, the numbers are a paper's own: a click opens their source; one series is grey.
+    of the column `model` have the looks of models. Series that are rows themselves need no entry in the legend. A
+    column `decided` (bool), if any, says whether a marker is filled, so that an undecided estimate is hollow. If
+    `published` is true, the numbers are a paper's own: grey, and a click opens their source.
     """
     ax.set(xlim=limits, **texts)
+    if value == "difference":
+        ax.axvline(0, color="#999999", linewidth=0.6)
     groups = _parts(rows, series) if series else {"": rows}
     are_rows = set(groups) <= set(names)
     reach = 0.27 * (len(groups) > 1 and not are_rows)
     shift = np.linspace(-reach, reach, len(groups))
-    of_models = looks(groups)
     for number, (name, part) in enumerate(groups.items()):
-        colour, shape = of_models[name] if series == "model" else look(number)
-        if published and not series:
-            colour = PUBLISHED
+        colour, shape = looks(groups)[name] if series == "model" else look_at(number)
+        if published:
+            colour = GREYS[number % 2]
         estimates = (scale * part[[value, "low", "high"]]).to_numpy(float).T
         heights = np.array([names.index(row) for row in part[label]]) + shift[number]
         mark(ax, part, estimates[0], heights, published=published)
-        faces = np.where(part["decided"], colour, "white") if decided else colour
+        faces = np.where(part.get("decided", [True] * len(part)), colour, "white")
         shown = "" if are_rows else name
         _draw_series(ax, estimates, heights, colour, shape, faces, shown)
     name_rows(ax, names, 0.45)
@@ -255,15 +237,14 @@ def _draw_series(
         ax.plot([], [], marker=shape, color=colour, linewidth=1.1, label=name)
 
 
-def legend_above(figure: Figure, *axes: Axes, **options: Any) -> None:
-    """Draw one legend above all panels of `figure`, with each name in the panels `axes`
-    once.
+def legend_above(figure: Figure, **options: Any) -> None:
+    """Draw one legend above all panels of `figure`, with each name in them once.
 
     The legend has as many columns as fit the figure's width. `options` go to
     Matplotlib's `legend`.
     """
     handles: dict[str, Artist] = {}
-    for ax in axes:
+    for ax in figure.axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
     # Widths in characters of the legend: 15 to an inch, and 6 for each entry's mark.

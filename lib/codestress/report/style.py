@@ -39,6 +39,8 @@ MODEL_COLOURS = (*COLOURS[:6], "#332288", "#882255", "#117733")
 """Colours of models; black is for a mean over models, grey for published numbers."""
 PUBLISHED = "#4D4D4D"
 """Colour of the papers' own numbers, in every figure."""
+GREYS = (PUBLISHED, "#8A8A8A")
+"""Colours of two series of a paper's own numbers beside each other."""
 RIGHT, WRONG, OTHER = "#009E73", "#F3B08A", "#BBBBBB"
 """Colours of correct, incorrect and other outcomes. Correct and incorrect differ in
 lightness, and incorrect is hatched."""
@@ -57,7 +59,7 @@ def _known() -> dict[str, Look]:
     localizer, an instrument that is not in this file."""
     known = {"perfect localizer": Look("#999933", "h")}
     for place, name in enumerate(read_yaml(PARAMS / "models.yaml")):
-        known[name] = look_at(place, MODEL_COLOURS, MARKERS)
+        known[name] = look_at(place, MODEL_COLOURS)
     return known
 
 
@@ -81,9 +83,11 @@ def looks(models: Iterable[str]) -> dict[str, Look]:
     return taken
 
 
-def look_at(place: int, colours: Sequence[str], markers: Sequence[str]) -> Look:
+def look_at(
+    place: int, colours: Sequence[str] = COLOURS, markers: Sequence[str] = MARKERS
+) -> Look:
     """Return the look at the index `place` from 0; after the last colour or marker, the
-    first follows again."""
+    first follows again. By default it is a condition's look."""
     return Look(colours[place % len(colours)], markers[place % len(markers)])
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from codestress.papers.faultloc.charts import strength_curves
+from codestress.papers.faultloc.charts import share_dots, strength_curves
 from codestress.papers.faultloc.results.paper import SIZES, published_sizes
 from codestress.papers.faultloc.results.program_tables import (
     applied_cells,
@@ -45,6 +45,17 @@ def test_published_programs_are_named_by_their_language() -> None:
     told(set(dots.loc["Python"]["condition"]), "published Python (637)")
     told(set(dots.loc["Java"]["condition"]), "java (15)", "published Java (670)")
     assert dots.loc["Java"]["n"].dropna().tolist() == [*range(6)]
+
+
+def test_a_panel_without_numbers_of_answers_has_no_heading_for_them() -> None:
+    row = {"label": "m", "accuracy": 0.5, "low": 0.4, "high": 0.6}
+    rows = [
+        {**row, "panel": "here", "condition": "m", "n": 9},
+        {**row, "panel": "theirs", "condition": "published"},
+    ]
+    here, theirs = share_dots(pd.DataFrame(rows, [0, 0]), xlabel="x").axes
+    assert [text.get_text() for text in here.texts] == ["9", "n"]
+    assert not theirs.texts
 
 
 def test_the_share_of_tasks_that_can_be_mutated() -> None:

@@ -168,7 +168,7 @@ def _dots(
             _model_dots(ax, model, own.query("model == @model"), look)
         name_rows(ax, row_names(rows), 0.45, length=None)
         draw(ax, theirs.query("panel == @title"))
-    legend_above(figure, *axes)
+    legend_above(figure)
     return figure
 
 
@@ -256,7 +256,7 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     asked = f"{response.problem}, {spelled(response.perturbation, code=True)}"
     ax.set(xlabel=f"tokens of the response\n({asked})", ylabel="words of doubt so far")
     if ax.get_legend_handles_labels()[1]:
-        legend_above(figure, ax)
+        legend_above(figure)
     return figure
 
 
@@ -296,7 +296,7 @@ def status_bars(table: pd.DataFrame) -> Figure:
         ax.set_xlim(0, 100)
         ax.grid(False)
     axes[-1].set_xlabel("programs (%)")
-    legend_above(figure, axes[0])
+    legend_above(figure)
     return figure
 
 
@@ -310,17 +310,16 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     """
     models = list(points["model"].unique())
     parts = points.groupby("panel", sort=False)
-    side = math.sqrt(len(parts))
-    across = min(math.ceil(side), 4)
+    across = min(math.ceil(len(parts) ** 0.5), 4)
     down = math.ceil(len(parts) / across)
     height = min(0.9 + 0.05 * len(models) + 1.9 * down, TALLEST_DRAWN)
     figure, axes = panels([""] * len(parts), across, height, sharex=True, sharey=True)
     for ax, (title, part) in zip(axes, parts, strict=True):
         _name_panel(ax, title)
-        draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
+        draw_curves(ax, part, models, "density", value="value", scale=1)
     figure.supxlabel("share of the places that get a message (p)", fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
-    legend_above(figure, *axes)
+    legend_above(figure)
     return figure
 
 
@@ -356,11 +355,9 @@ def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
         (-20, 30),
         value="difference",
         scale=100,
-        decided=True,
         published=True,
         xlabel="share lost, paired by model (points)",
     )
-    right.axvline(0, color="#999999", linewidth=0.6)
-    legend_above(figure, left)
+    legend_above(figure)
     add_note(figure, "filled: decided (Holm); hollow: not")
     return figure

@@ -27,7 +27,6 @@ from codestress.report.curves import (
 from codestress.report.marks import mark
 from codestress.report.style import (
     PUBLISHED,
-    RIGHT,
     Look,
     looks,
 )
@@ -46,8 +45,7 @@ def share_dots(dots: pd.DataFrame, *, xlabel: str) -> Figure:
     Conditions that begin with `published` are grey strokes across the row.
     """
     theirs = dots["condition"].str.startswith("published")
-    own = dots[~theirs]
-    own = own.assign(model=own["condition"])
+    own = dots[~theirs].rename(columns={"condition": "model"})
     labels = list(dots["label"].unique())
     titles = list(dots["panel"].unique())
     rows = max(1, own["label"].nunique() * len(titles))
@@ -62,7 +60,7 @@ def share_dots(dots: pd.DataFrame, *, xlabel: str) -> Figure:
         ax.set_xticks(range(0, 101, 25))
         _name_numbers(ax, dots[dots["panel"] == title], labels)
     figure.supxlabel(xlabel, fontsize=8)
-    legend_above(figure, *axes)
+    legend_above(figure)
     return figure
 
 
@@ -79,15 +77,14 @@ def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> Non
 def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     """Write the column n of `frame` to the right of the rows `labels`, from fewest to
     most."""
-    if "n" not in frame:
-        return
-    for label, numbers in frame.dropna(subset="n").groupby("label")["n"]:
-        fewest, most = numbers.min(), numbers.max()
-        span = f"{fewest:,.0f}"
-        if fewest < most:
-            span += f"–{most:,.0f}"
+    known = frame.reindex(columns=["label", "n"]).dropna()
+    for label, numbers in known.groupby("label")["n"]:
+        ends = sorted({numbers.min(), numbers.max()})
+        span = "–".join(map("{:,.0f}".format, ends))
         place = (103, labels.index(label))
         say(ax, span, place, (3, 0), va="center", annotation_clip=False)
+    if known.empty:
+        return
     say(ax, "n", (1.02, 1.01), xycoords="axes fraction", va="bottom", style="italic")
 
 
@@ -168,9 +165,11 @@ def strength_curves(points: pd.DataFrame) -> Figure:
             ax.set(ylabel=ylabel, ylim=(-4, 104))
     strengths = sorted(points["strength"].unique())
     axes[0].set_xticks(strengths, [f"{strength:g}" for strength in strengths])
-    xlabel = "strength: applications of the mutation; above: how far the mean moves, in points"
-    figure.supxlabel(xlabel, fontsize=8)
-    legend_above(figure, *axes)
+    figure.supxlabel(
+        "strength: applications of the mutation; above: how far the mean moves, in points",
+        fontsize=8,
+    )
+    legend_above(figure)
     return figure
 
 
@@ -185,10 +184,7 @@ def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) ->
             x, y, marker=marker, ms=2.5, color=colour, lw=0.8, alpha=0.45, label=model
         )
         mark(ax, curve, x, y)
-    draw_curves(ax, part, BOLD, "strength", value="value", scale=1, size=3)
-    containers: Sequence[Any] = ax.containers
-    for container in containers:
-        container.lines[0].set_linewidth(2.0)
+    draw_curves(ax, part, BOLD, "strength", value="value", scale=1)
 
 
 def _moved(part: pd.DataFrame) -> str:
@@ -221,23 +217,24 @@ def published_chart(
     models = list(cells["label"].unique())
     shown = cells.query("flag == ''")
     shown = shown.assign(series=shown["fault"].map(spoken))
-    xlabel = "accuracy (%)"
     for ax, language in zip(above, ("python", "java"), strict=True):
         part = shown[shown["language"] == language]
-        forest(ax, part, models, (0, 100), value="accuracy", xlabel=xlabel, **style)
+        forest(
+            ax, part, models, (0, 100), value="accuracy", xlabel="accuracy (%)", **style
+        )
+    legend_above(figure)
     shown = returns.assign(series=returns["language"].map(LANGUAGE_NAMES))
-    xlabel = "accuracy (points)"
-    forest(left, shown, models, (-35, 35), value="difference", xlabel=xlabel, **style)
-    left.axvline(0, color="#999999", linewidth=0.6)
-    shown = counts.query("lacks.isna()")
-    shown = shown.sort_values("language", ascending=False, kind="stable")
+    forest(left, shown, models, (-35, 35), value="difference", **style)
+    left.set_xlabel("accuracy (points)")
+    whole = counts.query("lacks.isna()")
+    shown = whole.sort_values("language", ascending=False, kind="stable")
     shown = shown.assign(series=shown["language"].map(LANGUAGE_NAMES))
     models = list(shown["label"].unique())
-    xlabel = "of all tasks (%)"
-    forest(right, shown, models, (0, 30), value="found", xlabel=xlabel, **style)
+    forest(
+        right, shown, models, (0, 30), value="found", xlabel="of all tasks (%)", **style
+    )
     left.legend(loc="upper left")
     right.legend(loc="lower right")
-    legend_above(figure, *above)
     return figure
 
 
@@ -263,17 +260,16 @@ def named_lines(table: pd.DataFrame) -> Figure:
     last = int(table[["faulty_line", "value"]].to_numpy().max())
     each = min(0.9, max(0.45, 0.1 * table["model"].nunique()))
     figure, [ax] = panels([""], 1, 1.2 + each * len(conditions))
-    limits = (NO_LINE - 1, last + 1)
     label = "line that was named; box: the faulty line; below a name: how many named it"
     columns: Any = {"label": "condition", "series": "model", "xlabel": label}
-    forest(ax, table, conditions, limits, **columns)
+    forest(ax, table, conditions, (NO_LINE - 1, last + 1), **columns)
     rows = range(len(conditions))
-    ax.barh(rows, 0.8, 0.84, faulty - 0.4, fc="#CDEBE1", ec=RIGHT, zorder=1)
+    ax.barh(rows, 0.8, 0.84, faulty - 0.4, fc="none", ec="black")
     right = versions["right"].sum().astype(str)
     counts = right + " of " + versions.size().astype(str)
     names = faulty.index.str.replace(", ", ",\n") + "\n" + counts
     ax.set_yticks(rows, names)
     lines = range(1, last + 1)
     ax.set_xticks([NO_LINE, *lines], ["no\nline", *map(str, lines)])
-    legend_above(figure, ax)
+    legend_above(figure)
     return figure

@@ -16,7 +16,6 @@ from codestress.report.curves import (
     draw_points,
     forest,
     interval,
-    look,
     name_rows,
     panels,
 )
@@ -29,6 +28,7 @@ from codestress.report.style import (
     WIDTHS,
     WRONG,
     add_note,
+    look_at,
     looks,
 )
 
@@ -100,16 +100,12 @@ def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, published: bool) -> None:
     `y`. A click on a `published` row opens its source; a click on another row's cell
     opens the answers behind it."""
     lines = row["lines"]
-    step = 8
-    if len(row) > 1:
-        step = int(lines.iloc[1] - lines.iloc[0])
+    step = int(lines.iloc[1] - lines.iloc[0]) if len(row) > 1 else 8
     left = lines.iloc[0] - step / 2
     # Neighbouring cells of one kind are drawn as one bar.
     for kind, same in groupby(row["kind"]):
         width = step * len(list(same))
-        edge = 0.3
-        if kind == "correct":
-            edge = 0.0
+        edge = 0.3 * (kind != "correct")
         ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
         left += width
     if published:
@@ -173,7 +169,7 @@ def _draw_shares(
     """Draw in the panel `ax` the accuracies `part` of one condition, a row for each
     label. `number` is the condition's index in `conditions`. The dots or bars are grey
     if `published`."""
-    colour, marker = look(number)
+    colour, marker = look_at(number)
     if published:
         colour = PUBLISHED
     rows = np.arange(len(part))
@@ -218,20 +214,16 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     """
     figure, [ax] = panels([""], 1, 2.9, WIDTHS["column"])
 
-    def beside(number: int, part: pd.DataFrame) -> pd.Series:
-        """Return the x of points, shifted so that no two series overlap."""
-        return part["d"] + 0.5 * (number - 0.5)
-
-    draw_points(ax, shares, beside, line="")
+    # Shifted, so that no two series overlap.
+    draw_points(ax, shares, lambda at, part: part["d"] + 1.1 * (at - 0.5), line="")
     _draw_fits(ax, shares, fits)
     ax.axvline(0, color="#999999", linewidth=0.6)
-    ax.set_xticks(sorted(shares["d"].unique()))
-    ax.set_ylim(-3, 105)
-    ax.set_ylabel("right answers (%)")
-    ax.set_xlabel(
+    xlabel = (
         "lines down to the second link, d (negative: up)\n"
         "intervals: sizes taken as independent"
     )
+    ax.set(xlabel=xlabel, ylabel="right answers (%)", ylim=(-3, 105))
+    ax.set_xticks(sorted(shares["d"].unique()))
     marks, names = ax.get_legend_handles_labels()
     figure.legend(marks[::-1], names[::-1], loc="outside upper left", ncols=1)
     return figure
@@ -244,9 +236,7 @@ def _draw_fits(ax: Axes, shares: pd.DataFrame, fits: Sides) -> None:
     apart = np.linspace(1, shares["d"].abs().max(), 200)
     halvings: dict[str, list[str]] = {}
     for (label, sign), fit in fits.items():
-        way = "up"
-        if sign > 0:
-            way = "down"
+        way = "down" if sign > 0 else "up"
         halvings.setdefault(label, []).append(f"{_halving(fit)} {way}")
         if np.isfinite(fit.half_life):
             percent = 100 * fit.at(apart - 1)
@@ -275,7 +265,6 @@ def published_chart(pairs: pd.DataFrame) -> Figure:
     titles = pairs["comparison"].unique()
     figure, axes = panels(titles, 3, 3.4, sharey=True)
     for ax, title in zip(axes, titles, strict=True):
-        ax.axvline(0, color="#999999", linewidth=0.6)
         forest(
             ax,
             pairs[pairs["comparison"] == title],
@@ -284,11 +273,11 @@ def published_chart(pairs: pd.DataFrame) -> Figure:
             label="model",
             value="difference",
             scale=100,
-            decided=True,
             published=True,
             xlabel="correct (points)",
         )
     add_note(
-        figure, "filled: decided, sizes taken as independent (Holm within a panel)"
+        figure,
+        "filled: decided on single sizes and blocks of 3 and 6 (Holm in a panel)",
     )
     return figure

@@ -37,9 +37,9 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
         panel.set_ylabel("outcomes (%)")
     lengths = "characters in the prompt"
     if (outcomes["text"] == "own").any():
-        lengths += ", the kit's own texts"
+        lengths += "; texts here are the kit's own"
     figure.supxlabel(lengths, fontsize=8)
-    legend_above(figure, axes[0])
+    legend_above(figure)
     return figure
 
 

@@ -16,14 +16,13 @@ from codestress.report.curves import (
     forest,
     interval,
     legend_above,
-    look,
     name_rows,
     panels,
     say,
 )
 from codestress.report.findings import span
 from codestress.report.marks import mark, with_cells
-from codestress.report.style import PUBLISHED, looks
+from codestress.report.style import GREYS, MARKERS, PUBLISHED, look_at, looks
 from codestress.types import Prompt
 
 
@@ -46,7 +45,7 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     )
     for ax, (row, column) in zip(axes, places, strict=True):
         part = points.query("row == @row and column == @column")
-        draw_curves(ax, part, models, "depth", value="shown", scale=100, size=3)
+        draw_curves(ax, part, models, "depth", value="shown", scale=100)
         if row == rows[0]:
             ax.set_title(column)
         if column == columns[0]:
@@ -57,7 +56,7 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
         "depth of the target in the context (% of the distractors before it)",
         fontsize=8,
     )
-    legend_above(figure, axes[0])
+    legend_above(figure)
     return figure
 
 
@@ -80,9 +79,7 @@ def baseline_dots(table: pd.DataFrame) -> Figure:
     names = list(table["label"].unique())
     keys = list(table["keys"].unique())
     kinds = table["kind"].unique()
-    room = 0.28
-    if len(keys) == 1:
-        room = 0.2
+    room = 0.2 if len(keys) == 1 else 0.28
     height = 1.1 + len(names) * room
     figure, axes = panels(kinds, len(kinds), height, sharex=True, sharey=True)
     for ax, kind in zip(axes, kinds, strict=True):
@@ -97,7 +94,7 @@ def baseline_dots(table: pd.DataFrame) -> Figure:
         ax.set_xlim(-4, 104)
         name_rows(ax, names)
     figure.supxlabel("right answers (%), without distractors", fontsize=8)
-    legend_above(figure, axes[0])
+    legend_above(figure)
     return figure
 
 
@@ -109,7 +106,7 @@ def _draw_dots(
     have keys), and for the paper."""
     for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
         number = keys.index(key)
-        colour, marker = look(number)
+        colour, marker = look_at(number)
         style: Any = {"color": colour, "label": key or "here"}
         rows = part["label"].map(names.index)
         if paper:
@@ -203,7 +200,7 @@ def recall_panels(shares: pd.DataFrame, taus: pd.DataFrame) -> Figure:
         ax.axis((-3, 103, -3, 103))
         ax.set_xlabel(f"{name} (%)")
     axes[0].set_ylabel("SemTrace (%)")
-    legend_above(figure, axes[0])
+    legend_above(figure)
     return figure
 
 
@@ -227,19 +224,16 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     options: Any = {"label": "model", "scale": 100, "series": "task", "published": True}
     forest(left, plain, models, (-2, 102), value="share", **options)
     left.set_xlabel("accuracy (%)")
-    forest(right, keys, models, (-16, 16), value="difference", decided=True, **options)
-    right.axvline(0, color="#999999", linewidth=0.6)
+    forest(right, keys, models, (-16, 16), value="difference", **options)
     right.set_xlabel("accuracy (points); filled: decided (Holm)")
     y, yerr = interval(semtrace, "share")
-    for number, task in enumerate(tasks):
-        ax = below[number]
+    for ax, task, marker, grey in zip(below, tasks, MARKERS, GREYS, strict=False):
         own = by_task.loc[task].loc[semtrace.index]
         x, xerr = interval(own, "share")
-        colour, marker = look(number)
-        ax.errorbar(x, y, yerr, xerr, marker, color=colour, elinewidth=0.8)
+        ax.errorbar(x, y, yerr, xerr, marker, color=grey, elinewidth=0.8)
         mark(ax, own, x, y, published=True)
         ax.axis((0, 100, -3, 103))
         ax.set_xlabel(f"{task} (%)")
     below[0].set_ylabel("SemTrace (%)")
-    legend_above(figure, left)
+    legend_above(figure)
     return figure

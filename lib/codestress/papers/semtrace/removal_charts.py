@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.fitting.proportions import DOUBTED
-from codestress.report.curves import draw_curves, forest, legend_above, look, panels
+from codestress.report.curves import draw_curves, forest, legend_above, panels
 from codestress.report.marks import mark, with_cells
-from codestress.report.style import PUBLISHED
+from codestress.report.style import PUBLISHED, look_at
 
 
 def removal_curve(
@@ -38,10 +38,9 @@ def removal_curve(
     fitted = curves.groupby(["model", "task"])
     for (model, task), part in points.groupby(["model", "task"], sort=False):
         ax = axes[models.index(model)]
-        colour, marker = look(tasks.index(task))
+        colour, marker = look_at(int(task == "output_prediction"))
         _draw_task(ax, part, fitted.get_group((model, task)), colour, marker)
-        label = task.replace("_", " ")
-        first.scatter([], [], color=colour, marker=marker, label=label)
+        first.scatter([], [], color=colour, marker=marker, label=task.replace("_", " "))
     if published:
         words = "published: one line removed"
         first.plot(*published, "D", label=words, color=PUBLISHED, mfc="none", zorder=4)
@@ -51,7 +50,7 @@ def removal_curve(
     figure.supxlabel("lines removed (%)", fontsize=8)
     figure.supylabel("right answers (%)", fontsize=8)
     title = f"area: versions; band: {confidence:.0%} interval; dotted: rejected fit"
-    legend_above(figure, first, title=title, title_fontsize=7)
+    legend_above(figure, title=title, title_fontsize=7)
     return figure
 
 
@@ -92,9 +91,7 @@ def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure
     figure, (*axes, last) = panels(titles, len(titles), height)
     for ax, task in zip(axes, tasks, strict=True):
         part = points[points["task"] == task]
-        draw_curves(
-            ax, part, models, "share_removed", value="accuracy", scale=100, size=3.5
-        )
+        draw_curves(ax, part, models, "share_removed", value="accuracy", scale=100)
         ax.axis((-4, 104, -4, 104))
         ax.set_xlabel("lines removed (%)")
     axes[0].set_ylabel("correct (%)")
@@ -103,5 +100,5 @@ def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure
     names = [task.replace("_", "\n") for task in tasks]
     last.set_xlabel("accuracy lost (%)")
     forest(last, rows, names, (-4, 104), value="sensitivity", scale=100, series="model")
-    legend_above(figure, *axes)
+    legend_above(figure)
     return figure

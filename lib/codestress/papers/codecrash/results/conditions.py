@@ -208,10 +208,9 @@ def most(values: pd.Series, verb: str, form: str) -> str:
     are indexed by the name of a condition. `verb` says what happens most under the
     condition, and `form` formats the number.
 
-    Names that differ only after a comma belong to one condition, and the sentence gives
-    the mean for each. If every name has a comma, a setting follows it, and each setting
-    has a largest condition of its own. If no mean is known, or none is positive, the
-    sentence says this.
+    Names that differ only after a comma belong to one condition: the sentence gives the
+    mean for each. If all names have a comma, what follows is a setting, which has its
+    own largest mean. If no mean is known, or none is positive, the sentence says this.
     """
     means = values.groupby(level=0, sort=False).mean()
     if means.isna().all():
@@ -219,6 +218,7 @@ def most(values: pd.Series, verb: str, form: str) -> str:
     if means.max() <= 0:
         return f"{verb} under no condition"
     rests = means.index.str.partition(", ").get_level_values(2)
+    average = " on average" * (rests.nunique() == 1)
     numbers: dict[str, list[str]] = {}
     for rest in sorted(rests.unique(), key=bool):
         part = means[rests == rest]
@@ -226,10 +226,8 @@ def most(values: pd.Series, verb: str, form: str) -> str:
         top, _, _ = str(largest.idxmax()).partition(", ")
         mean = part.get(f"{top}, {rest}".removesuffix(", "))
         if mean is not None:
-            number = f"{rest}: {form.format(mean)}".removeprefix(": ")
+            number = f"{rest}: {form.format(mean)}{average}".removeprefix(": ")
             numbers.setdefault(spelled(top), []).append(number)
-    if rests.nunique() == 1:
-        numbers = {name: [f"{number} on average"] for name, [number] in numbers.items()}
     tops = [f"{name} ({'; '.join(parts)})" for name, parts in numbers.items()]
     return f"{verb} most under {listed(tops)}"
 
