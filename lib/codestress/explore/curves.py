@@ -127,12 +127,7 @@ def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool) -> bool:
             axes.plot(part["place"], heights, f".{line}", color="#777777", alpha=0.4)
         return True
     step = 0.006 * np.ptp(shares["place"]) if joined else min(0.06, 0.6 / series)
-    draw_points(
-        axes,
-        shares,
-        lambda number, part: part["place"] + step * (number - (series - 1) / 2),
-        line=line,
-    )
+    draw_points(axes, shares, "place", apart=step, line=line)
     return False
 
 

@@ -205,8 +205,10 @@ def _problem(row: dict[str, Any], name: str) -> Problem:
     named = row.get("function_name")
     function = str(named or row.get("function", "f"))
     call = row["input"].strip()
-    if not (named or ("function" in row and call.startswith(f"{function}("))):
-        call = f"{function}({row['input']})"
+    opening = f"{function}("
+    whole = "function" in row and call.startswith(opening)
+    if not (named or whole):
+        call = f"{opening}{row['input']})"
     arguments = call[len(function) + 1 : -1]
     question = str(row.get("question_id", ""))
     with suppress(SyntaxError):

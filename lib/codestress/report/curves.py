@@ -1,7 +1,7 @@
 """Parts of charts: panels, rows, curves and points with intervals, each with a colour
 and a marker."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from .marks import mark
-from .style import (
-    GREYS,
-    PUBLISHED,
-    look_at,
-    looks,
-    styled_figure,
-)
+from .style import GREYS, PUBLISHED, look_at, looks, styled_figure
 
 Array = NDArray[np.float64]
 MEAN = "mean over models"
@@ -133,20 +127,17 @@ def draw_curves(
 
 
 def draw_points(
-    ax: Axes,
-    shares: pd.DataFrame,
-    places: Callable[[int, pd.DataFrame], pd.Series],
-    *,
-    line: str,
+    ax: Axes, shares: pd.DataFrame, x: str, *, apart: float, line: str
 ) -> None:
-    """Draw the shares of each label, such as a model, as points with error bars.
+    """Draw the shares of each label, such as a model, as points with error bars over
+    the column `x`, in which the labels stand `apart` from each other.
 
-    `places` is a function from a label's index and rows to the rows' places along the x
-    axis. `shares` has the columns `label`, `published` (bool), `accuracy`, `low` and
+    `shares` also has the columns `label`, `published` (bool), `accuracy`, `low` and
     `high` (0 to 1). The published series is grey, hollow and never joined by a line.
     `line` is the line style of every other series.
     """
     groups = _parts(shares, "label")
+    first = apart * (1 - len(groups)) / 2
     for number, (label, (colour, marker)) in enumerate(looks(groups).items()):
         part = groups[label]
         published = bool(part["published"].iloc[0])
@@ -154,7 +145,7 @@ def draw_points(
         if published:
             style = {"color": PUBLISHED, "fmt": marker, "mfc": "white"}
         share, reach = interval(part)
-        at = places(number, part)
+        at = part[x] + first + apart * number
         ax.errorbar(at, share, reach, label=label, capsize=2, elinewidth=0.9, **style)
         mark(ax, part, at, share, published=published)
 
@@ -201,7 +192,7 @@ def forest(
         estimates = (scale * part[[value, "low", "high"]]).to_numpy(float).T
         heights = np.array([names.index(row) for row in part[label]]) + shift[number]
         mark(ax, part, estimates[0], heights, published=published)
-        faces = np.where(part.get("decided", [True] * len(part)), colour, "white")
+        faces = np.where(part.get("decided", True), colour, "white").tolist()
         shown = "" if are_rows else name
         _draw_series(ax, estimates, heights, colour, shape, faces, shown)
     name_rows(ax, names, 0.45)

@@ -86,7 +86,8 @@ def split_thoughts(text: str) -> Parts:
         behind = tag.end()
         closes = CLOSING_TAG.search(tag[0])
         # Words close what words have opened, and marks what marks have.
-        fits = closes and opening.endswith(":") == tag[0].endswith(":")
+        words = tag[0].endswith(":")
+        fits = closes and opening.endswith(":") == words
         ignored = not fits if opening else tag["mention"]
         if ignored:
             continue

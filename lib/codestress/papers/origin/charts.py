@@ -213,9 +213,7 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     halves.
     """
     figure, [ax] = panels([""], 1, 2.9, WIDTHS["column"])
-
-    # Shifted, so that no two series overlap.
-    draw_points(ax, shares, lambda at, part: part["d"] + 1.1 * (at - 0.5), line="")
+    draw_points(ax, shares, "d", apart=1.1, line="")
     _draw_fits(ax, shares, fits)
     ax.axvline(0, color="#999999", linewidth=0.6)
     xlabel = (

@@ -46,10 +46,8 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=columns)
     frame = with_accuracy(frame, "correct", "n", confidence)
     frame["model"] = frame["label"].map(published_models("origin"))
-    frame["condition"] = "the paper's runs"
-    frame["published"] = True
-    frame["percent"] = 100 * frame["accuracy"]
-    return frame
+    percent = 100 * frame["accuracy"]
+    return frame.assign(condition="the paper's runs", published=True, percent=percent)
 
 
 OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10", "nano": "fig02"}
@@ -84,13 +82,10 @@ def with_pairs(
     change = ours - theirs
     intervals = []
     for model in summary["model"]:
-        interval = UNKNOWN
-        if change[model].notna().all():
-            interval = paired_difference(change[model])
-        intervals.append(interval)
-    paired = summary.copy()
-    paired[["pair_low", "pair_high"]] = np.reshape(intervals, (-1, 2))
-    return paired
+        known = change[model].notna().all()
+        intervals.append(paired_difference(change[model]) if known else UNKNOWN)
+    low, high = np.reshape(intervals, (-1, 2)).T
+    return summary.assign(pair_low=low, pair_high=high)
 
 
 def beside_published(
@@ -104,8 +99,7 @@ def beside_published(
     answers; missing for published points).
     """
     columns = ["label", by, "accuracy", "low", "high", "published"]
-    ours = summary.rename(columns={"model": "label"})
-    ours["published"] = False
+    ours = summary.rename(columns={"model": "label"}).assign(published=False)
     points = ours[[*columns, "cell"]]
     if len(published):
         theirs = published[columns].sort_values(by)
@@ -173,7 +167,7 @@ def best_of(values: pd.Series, sources: pd.Series, there: str, here: str) -> str
             continue
         most = own.max()
         models = own.index[own == most].unique()
-        best = "".join(models[:1])
+        best = models[0]
         if len(models) > 1:
             best += f" and {len(models) - 1} more"
         ends.append(f"{most:.0f} {where} ({best})")
@@ -197,9 +191,7 @@ def condition_label(row: pd.Series) -> str:
     """Return the label of the condition in `row`, which tells the bars of a model
     apart, such as `d = 15, other lines shuffled`. `row` holds d, shuffled (bool) and
     wording; `prompt as printed` is added unless the wording is `as_run`."""
-    order = "in order"
-    if row["shuffled"]:
-        order = "other lines shuffled"
+    order = "other lines shuffled" if row["shuffled"] else "in order"
     label = f"d = {row['d']}, {order}"
     if row["wording"] != "as_run":
         label += ", prompt as printed"
@@ -218,8 +210,7 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     if len(published):
         theirs = published[["label", "condition", "accuracy", "low", "high"]]
         theirs = theirs.assign(source="published")
-        both = pd.concat([theirs, table], ignore_index=True)
-        table = both[list(table)]
+        table = pd.concat([theirs, table], ignore_index=True)[list(table)]
     return table
 
 

@@ -129,8 +129,8 @@ def problems_of(
         for problem in own_problems(source)[:count]:
             if problem.function != "f":
                 raise DataError(
-                    f"problems = {source}: {problem.id} calls {problem.function}, and the prompts of "
-                    "appendix J ask about f: rename it, and give its arguments alone as input"
+                    f"problems = {source}: {problem.id} calls {problem.function}, and "
+                    "the prompts of appendix J ask about f: rename it"
                 )
             # A line break after the last line does not begin another line of the program.
             chosen.append(replace(problem, code=problem.code.rstrip()))

@@ -36,14 +36,16 @@ def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """Return triples of task, number of distractors and prompt, for all four templates,
     on the problem with the index `given.problem`. The target stands in the middle of
     its distractors."""
-    values = given.model_dump(include={"artefact", "models", "distractors"})
-    values["seed"] = given.seed
-    values["distractor_source"] = given.distractor_source
-    values["matched"] = given.matched
-    values["tasks"] = [*get_args(Task)]
-    values["problems"] = [given.problems]
-    values["n_problems"] = given.problem + 1
-    contexts = Contexts(**values, positions=3)
+    contexts = Contexts(
+        **given.model_dump(include={"artefact", "models", "distractors"}),
+        seed=given.seed,
+        distractor_source=given.distractor_source,
+        matched=given.matched,
+        tasks=[*get_args(Task)],
+        problems=[given.problems],
+        n_problems=given.problem + 1,
+        positions=3,
+    )
     *_, last = contexts.trials()
     prompts = []
     for trial in contexts.trials():

@@ -170,11 +170,7 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
     smallest_base (the bound). Other unknown values are `not published`. The power law's
     constants are Men et al.'s; the paper prints none.
     """
-    rows = []
-    for entry in models:
-        rows.append(
-            {"name": entry.name, "context": entry.context, **entry.architecture}
-        )
+    rows = [entry.model_dump() | entry.architecture for entry in models]
     table = pd.DataFrame(rows).rename(columns={"rope_theta": "rope_base"})
     words = ["positional", "moe", "sliding_window", "gqa"]
     table = table.reindex(columns=["name", *words, "rope_base", "context"])

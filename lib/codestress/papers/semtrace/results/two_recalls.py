@@ -49,11 +49,10 @@ def recall_shares(
     parts = []
     by = ["measure", "model"]
     for (dataset, task), part in answers.groupby(["dataset", "task"], sort=False):
-        part = part.copy()
         name = task.replace("_", " ")
         if name not in LEXICAL:
             name = column_of(dataset, task)
-        part["measure"] = name
+        part = part.assign(measure=name)
         parts.append(summarize(part, by, confidence=confidence))
         if name == SEMTRACE:
             part["measure"] = PARTIAL
@@ -98,9 +97,7 @@ def headline(table: pd.DataFrame) -> str:
     measure, and whether enough models were asked to decide. `table` is the result of
     `correlations()`."""
     rows = table.query("other == @SEMTRACE")
-    taus = []
-    for row in rows.itertuples():
-        taus.append(f"{row.tau:.2f} ({row.lexical})")
+    taus = [f"{row.tau:.2f} ({row.lexical})" for row in rows.itertuples()]
     title = f"The rank correlation of retrieval and SemTrace is {listed(taus)}"
     if rows["decided"].all():
         return title
