@@ -149,10 +149,10 @@ class _Answers:
             if name not in ("model", "problem", "outcome"):
                 for value in values.unique():
                     pairs.append((f"{name} = {value}", (name, value)))
-        self.factors = [name for name in self.filters if name != "outcome"]
+        factors = [name for name in self.filters if name != "outcome"]
         self.lines = []
         for row in self.table.to_dict("records"):
-            values = ", ".join(str(row[name]) for name in self.factors)
+            values = ", ".join(str(row[name]) for name in factors)
             self.lines.append(f"{row['outcome']}: {values}, {row['sample'] + 1}")
         self.beside = dropdown("beside", pairs)
         self.chosen = control(widgets.Select, "", rows=10)
@@ -182,13 +182,11 @@ class _Answers:
         problem, but with the value `value` of `factor`.
 
         Of several such answers, it is the one that agrees on the most other factors.
-        The list is empty if there is no such answer, or if answer `number` itself has
-        the value.
+        So an answer with the value is its own counterpart. The list is empty if there
+        is none.
         """
         answer = self.known.loc[number]
         same = self.passing({**answer[["model", "problem", "sample"]], factor: value})
-        if number in same:
-            return []
         agreement = self.known.loc[same].eq(answer).sum(axis=1)
         return list(agreement.sort_values(ascending=False, kind="stable").index[:1])
 
@@ -202,7 +200,7 @@ class _Answers:
         self.chosen.description = f"{len(passing):,} answers"
         self.chosen.options = lines
         if passing:
-            self.chosen.value = passing[0]
+            self.chosen.index = 0
 
     def html(self) -> str:
         """Return the selected answer as HTML, beside its counterpart if the control
@@ -217,7 +215,7 @@ class _Answers:
             numbers = self.counterpart(number, factor, value) + numbers
             if len(numbers) == 1:
                 note = paragraph(f"No counterpart has {factor} = {value}.")
-        views = [answer_html(self.results, each) for each in numbers]
+        views = [answer_html(self.results, each) for each in dict.fromkeys(numbers)]
         return note + str(_views().columns(views))
 
 
@@ -260,7 +258,7 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
     """
     registry = load_registry()
     chooser, model = artefact_chooser(artefact), dropdown("model", registry)
-    tip = "requests to a real model may cost money"
+    tip = "requests to real models may cost money"
     button = widgets.Button(description="ask", button_style="primary", tooltip=tip)
     pane = widgets.HTML()
 
