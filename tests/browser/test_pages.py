@@ -221,6 +221,10 @@ def test_models_are_sorted_by_click_and_by_keyboard(
         name: {"correct": n, "incorrect": 10 - n, "skipped": 0}
         for name, n in right.items()
     }
+    mute = [f"{'long_' * 14}{number}" for number in range(9)]
+    for name in mute:
+        manifest["counts"][name] = {"correct": 0, "unparsable": 9, "skipped": 0}
+    manifest["reasons"] = {mute[0]: {"unparsable: \u202e\x1b": 9}}
     for name in ("origin/fig04", "semtrace/tab01"):
         path = tmp_path / "mine" / name / "manifest.json"
         path.parent.mkdir(parents=True)
@@ -231,6 +235,8 @@ def test_models_are_sorted_by_click_and_by_keyboard(
     with opened(browser, (tmp_path / "mine/index.html").as_uri(), "file://") as page:
         table = page.locator("#board")
         models = table.locator("tbody th")
+        assert "unparsable: \\u202e\\x1b" in page.locator("header").inner_text()
+        names(page.locator("header").inner_text(), "6 more models without")
         alphabet = models.all_inner_texts()
         assert alphabet == sorted(alphabet)
         column = table.get_by_role("columnheader", name="here, origin/fig04")
@@ -253,6 +259,8 @@ def test_models_are_sorted_by_click_and_by_keyboard(
         for name in ("CSV", "Markdown"):
             file = board.get_by_role("link", name=name).get_attribute("href")
             assert (tmp_path / "mine" / str(file)).is_file()
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert page.evaluate(ACROSS) <= 390
 
 
 def test_residuals_are_drawn_whole_whatever_their_size(

@@ -17,7 +17,6 @@ import pandas as pd
 
 from codestress.inference.results import Results
 from codestress.inference.store import stored_responses
-from codestress.literals import printable
 from codestress.paths import STORE
 from codestress.types import Outcome
 
@@ -198,13 +197,11 @@ def _shown(cells: Cells, results: Results, store: Path) -> dict[str, Any]:
                 keys.update((answer["key"], *answer["earlier"]))
     texts = stored_responses(keys, store)
     plain = _without_keys(results)
-    views = []
-    for cell, chosen in samples.items():
-        views.append(
-            (cell, [_view(answer, results, texts, plain) for answer in chosen])
-        )
+    views = {}
+    for cell, rows in samples.items():
+        views[cell] = [_view(row, results, texts, plain) for row in rows]
     return {
-        "cells": views,
+        "cells": views.items(),
         "plain": plain,
         "longest": COMPLETION,
         "most": most,
@@ -214,8 +211,7 @@ def _shown(cells: Cells, results: Results, store: Path) -> dict[str, Any]:
 
 
 def _without_keys(results: Results) -> Callable[[str], str]:
-    """Return a function that makes texts safe: it replaces the models' API keys by
-    `[key]` and spells out control characters.
+    """Return a function that replaces the models' API keys in a text by `[key]`.
 
     The keys are the values of the environment variables that the models' registry rows
     name.
@@ -230,7 +226,7 @@ def _without_keys(results: Results) -> Callable[[str], str]:
     def plain(text: str) -> str:
         for key in keys:
             text = text.replace(key, "[key]")
-        return printable(text)
+        return text
 
     return plain
 
@@ -241,7 +237,7 @@ def _view(
     texts: Mapping[str, Any],
     plain: Callable[[str], str],
 ) -> dict[str, Any]:
-    """Return the content of the page about one answer; `plain` makes texts safe."""
+    """Return the content of the page about one answer, without keys (`plain`)."""
     # Blank keys before texts are cut: half a key would not be recognised.
     key = answer["key"]
     text = plain(texts[key].text if key in texts else answer["error"])

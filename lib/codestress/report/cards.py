@@ -45,8 +45,9 @@ def fronts(
             query["figure"] = figure
         card: dict[str, Any] = {**headline, "paper": paper}
         if figure not in built:
-            others = [name for name in built if name.startswith(f"{paper}/")]
-            card["figure"] = others[0]
+            card["figure"] = next(
+                name for name in built if name.startswith(f"{paper}/")
+            )
         card["version"] = version_of(paper)
         card["query"] = {} if rows.empty else query
         card["number"] = _number(_printed(figure, text) if rows.empty else rows)

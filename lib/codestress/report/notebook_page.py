@@ -9,12 +9,18 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from codestress.literals import printable
+
 
 def page_environment() -> Environment:
-    """Return a Jinja environment that escapes all inserted text and raises an error for
-    a missing value."""
+    """Return a Jinja environment that escapes all inserted text, spells out its control
+    characters, and raises an error for a missing value."""
     return Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        finalize=lambda text: printable(text) if type(text) is str else text,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
 
 
