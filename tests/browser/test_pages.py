@@ -132,16 +132,17 @@ def click_spot(picture: Locator, spot: list[Any]) -> None:
 def test_the_first_screen_has_a_card_for_each_paper(
     browser: Browser, smoke: Path
 ) -> None:
-    with report(browser, smoke, 1280) as page:
+    with report(browser, smoke, 1366) as page:
         expect(page.locator("header")).to_contain_text("no large language model")
         cards = page.locator("article.paper")
         assert cards.count() == 4
         for card in cards.all():
             expect(card).to_be_in_viewport()
             headline = card.locator(".headline").inner_text()
-            assert re.search(r"\d.*\(published\)", headline)
+            assert re.match(r"Claimed: \d", headline)
             commands = ("make data", "PROFILE=paper", "make plan")
             names(card.locator(".rest").inner_text(), *commands, "requests, $")
+            expect(card.locator(".rest")).to_be_in_viewport(ratio=1)
             image = card.locator("img")
             loaded(image)
             ways = card.locator(".ways a").all()
