@@ -45,7 +45,8 @@ def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
 def _pool() -> list[Problem]:
     packed = (files(__package__) / "pool.jsonl.gz").read_bytes()
     rows = map(json.loads, gzip.decompress(packed).splitlines())
-    return [
-        Problem(f"generated_{number}", function="f", source=Source.KIT, **row)
-        for number, row in enumerate(rows)
-    ]
+    problems = []
+    for number, row in enumerate(rows):
+        name = f"generated_{number}"
+        problems.append(Problem(name, function="f", source=Source.KIT, **row))
+    return problems

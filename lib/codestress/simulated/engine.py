@@ -35,19 +35,19 @@ class SimulatedReader(Engine):
     async def answer(self, request: Request) -> Response:
         await asyncio.sleep(0)
         reading = read(request, self.settings)
-        prefill = request.prompt.prefill
+        prompt = request.prompt
+        prefill = prompt.prefill
         whole = ""
         if reading.random.random() >= self.settings.refusal:
             whole = answer_text(reading, prefill)
-        text = whole[: request.prompt.sampling.max_tokens * CHARACTERS_PER_TOKEN]
-        characters = request.prompt.characters + len(prefill)
+        text = whole[: prompt.sampling.max_tokens * CHARACTERS_PER_TOKEN]
+        tokens = []
+        for characters in (prompt.characters + len(prefill), len(text)):
+            tokens.append(-(-characters // CHARACTERS_PER_TOKEN))
         return Response(
             text=text,
             finish_reason="stop" if text == whole else "length",
-            usage=Usage(
-                prompt_tokens=-(-characters // CHARACTERS_PER_TOKEN),
-                completion_tokens=-(-len(text) // CHARACTERS_PER_TOKEN),
-            ),
+            usage=Usage(*tokens),
             answered_by="simulated",
             answered_at=now(),
         )

@@ -90,10 +90,9 @@ def keep_probability(
     """
     x = np.asarray(place, dtype=float)
     load = 1 / (1 + (tokens / reader.capacity) ** reader.slope)
-    advantage = np.maximum(
-        reader.primacy * np.exp(-x / reader.edge),
-        reader.recency * np.exp(-(1 - x) / reader.edge),
-    )
+    first = reader.primacy * np.exp(-x / reader.edge)
+    last = reader.recency * np.exp(-(1 - x) / reader.edge)
+    advantage = np.maximum(first, last)
     return np.asarray(load * (reader.floor + (1 - reader.floor) * advantage))
 
 

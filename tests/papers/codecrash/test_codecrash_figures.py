@@ -69,7 +69,7 @@ COSTS = {
     ),
     "with and without a defence": (
         pd.concat([TOLD, BOTH]),
-        "changes (10 %; told to ignore: 30 %)",
+        "changes (told to ignore: 30 %) and misleading hints (20 %)",
     ),
     "with a defence": (TOLD, "(told to ignore: 30 % on average)"),
     "unknown": (BOTH.assign(relative_pct=float("nan")), "not known"),

@@ -100,7 +100,9 @@ def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, published: bool) -> None:
     `y`. A click on a `published` row opens its source; a click on another row's cell
     opens the answers behind it."""
     lines = row["lines"]
-    step = int(lines.iloc[1] - lines.iloc[0]) if len(row) > 1 else 8
+    step = 8
+    if len(row) > 1:
+        step = int(lines.iloc[1] - lines.iloc[0])
     left = lines.iloc[0] - step / 2
     # Neighbouring cells of one kind are drawn as one bar.
     for kind, same in groupby(row["kind"]):
@@ -234,7 +236,9 @@ def _draw_fits(ax: Axes, shares: pd.DataFrame, fits: Sides) -> None:
     apart = np.linspace(1, shares["d"].abs().max(), 200)
     halvings: dict[str, list[str]] = {}
     for (label, sign), fit in fits.items():
-        way = "down" if sign > 0 else "up"
+        way = "up"
+        if sign > 0:
+            way = "down"
         halvings.setdefault(label, []).append(f"{_halving(fit)} {way}")
         if np.isfinite(fit.half_life):
             percent = 100 * fit.at(apart - 1)

@@ -191,7 +191,9 @@ def condition_label(row: pd.Series) -> str:
     """Return the label of the condition in `row`, which tells the bars of a model
     apart, such as `d = 15, other lines shuffled`. `row` holds d, shuffled (bool) and
     wording; `prompt as printed` is added unless the wording is `as_run`."""
-    order = "other lines shuffled" if row["shuffled"] else "in order"
+    order = "in order"
+    if row["shuffled"]:
+        order = "other lines shuffled"
     label = f"d = {row['d']}, {order}"
     if row["wording"] != "as_run":
         label += ", prompt as printed"

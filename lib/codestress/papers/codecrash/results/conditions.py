@@ -208,27 +208,27 @@ def most(values: pd.Series, verb: str, form: str) -> str:
     are indexed by the name of a condition. `verb` says what happens most under the
     condition, and `form` formats the number.
 
-    Names that differ only after a comma belong to one condition: the sentence gives the
-    mean for each. If all names have a comma, what follows is a setting, which has its
-    own largest mean. If no mean is known, or none is positive, the sentence says this.
+    What follows a comma in a name is a setting, and each setting has its own largest
+    mean. If no mean is known, or none is positive, the sentence says this.
     """
     means = values.groupby(level=0, sort=False).mean()
     if means.isna().all():
         return f"{verb}: not known"
-    if means.max() <= 0:
-        return f"{verb} under no condition"
-    rests = means.index.str.partition(", ").get_level_values(2)
-    average = " on average" * (rests.nunique() == 1)
+    settings = means.index.str.partition(", ").get_level_values(2)
     numbers: dict[str, list[str]] = {}
-    for rest in sorted(rests.unique(), key=bool):
-        part = means[rests == rest]
-        largest = part if rests.all() and part.max() > 0 else means
-        top, _, _ = str(largest.idxmax()).partition(", ")
-        mean = part.get(f"{top}, {rest}".removesuffix(", "))
-        if mean is not None:
-            number = f"{rest}: {form.format(mean)}{average}".removeprefix(": ")
+    for setting in settings.unique():
+        own = means[settings == setting]
+        if own.max() > 0:
+            top, _, _ = str(own.idxmax()).partition(", ")
+            number = form.format(own.max())
+            if setting:
+                number = f"{setting}: {number}"
             numbers.setdefault(spelled(top), []).append(number)
     tops = [f"{name} ({'; '.join(parts)})" for name, parts in numbers.items()]
+    if not tops:
+        return f"{verb} under no condition"
+    if settings.nunique() == 1:
+        tops[0] = tops[0].replace(")", " on average)")
     return f"{verb} most under {listed(tops)}"
 
 
