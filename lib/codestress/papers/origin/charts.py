@@ -215,7 +215,7 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     halves.
     """
     figure, [ax] = panels([""], 1, 2.9, WIDTHS["column"])
-    draw_points(ax, shares, "d", apart=1.1, line="")
+    draw_points(ax, shares, "d", apart=0.8, line="")
     _draw_fits(ax, shares, fits)
     ax.axvline(0, color="#999999", linewidth=0.6)
     xlabel = (
