@@ -88,7 +88,7 @@ def test_outcomes_of_many_models_by_length_fit_a_page() -> None:
     assert max(map(len, figure.axes[0].get_title().split("\n"))) <= 13
     assert "own" not in figure.get_supxlabel()
     own = needle_charts.length_curve(shares, outcomes.assign(text="own"))
-    names(own.get_supxlabel(), "the kit's own texts")
+    names(own.get_supxlabel(), "the kit's own")
     names(needle_results.headline(shares), "0 of 12", "27,000", "900")
 
 
