@@ -14,7 +14,8 @@ import time
 
 from codestress.errors import DataError
 from codestress.mutate.perturbations.checking import check_problems
-from codestress.mutate.perturbations.variants import PAPERS, Perturbation, make_variants
+from codestress.mutate.perturbations.kinds import PAPERS
+from codestress.mutate.perturbations.variants import Perturbation, make_variants
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import cruxeval

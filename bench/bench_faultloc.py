@@ -12,7 +12,8 @@ import statistics
 import time
 
 from codestress.mutate.draw import Draw
-from codestress.mutate.faults.neutral import SPMS, FaultyProgram, Spm, bank, mutate
+from codestress.mutate.faults.kinds import SPMS, Spm
+from codestress.mutate.faults.neutral import FaultyProgram, bank, mutate
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import CorrectProgram, Source, first_programs

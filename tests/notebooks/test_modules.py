@@ -12,13 +12,20 @@ from codestress.paths import PACKAGE, ROOT
 from conftest import ran, some
 
 NOTEBOOKS = ROOT / "notebooks"
-ASKING_NOBODY = (
-    *("codecrash/published", "faultloc/audit", "faultloc/catalogue"),
-    *("faultloc/models", "faultloc/programs", "faultloc/published", "origin/published"),
-    *("semtrace/published", "semtrace/registry", "semtrace/templates"),
+RECOMPUTING = (
+    *("codecrash/published", "faultloc/published", "origin/published"),
+    *("semtrace/published", "faultloc/models"),
 )
-MOST = len(list(PACKAGE.rglob("*.py"))) / 2
+"""Notebooks that read published numbers or the registry of models, and nothing else."""
+ASKING_NOBODY = (
+    *RECOMPUTING,
+    *("faultloc/audit", "faultloc/catalogue", "faultloc/programs"),
+    *("semtrace/registry", "semtrace/templates"),
+)
+MOST = 80
 """Modules of the kit that a notebook may load that asks nobody, or runs no programs."""
+MOST_RECOMPUTING = 60
+"""Modules of the kit that a notebook may load that reads published numbers alone."""
 
 
 def imports_of(notebook: str) -> str:
@@ -68,6 +75,15 @@ def test_a_notebook_that_asks_nobody_loads_no_engine(notebook: str) -> None:
     assert not {
         name for name in loaded if name.startswith("codestress.inference.engines")
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", RECOMPUTING)
+def test_published_numbers_are_read_without_what_makes_programs(notebook: str) -> None:
+    loaded = loaded_by(imports_of(notebook))
+    assert len(loaded) <= MOST_RECOMPUTING, sorted(loaded)
+    makers = {"codestress.sandbox", "codestress.mutate.perturbations.variants"}
+    assert not makers & loaded
 
 
 @pytest.mark.slow

@@ -5,11 +5,15 @@ The file is used only if its hash is the pinned one. Only `codestress data fetch
 downloads files.
 """
 
+import gzip
 import hashlib
+import json
 import os
 import urllib.request
+from collections.abc import Iterator
 from http.client import HTTPException
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
@@ -114,6 +118,13 @@ def data_file(name: str, path: str) -> Path:
             f"{copy}: {verdict}; remove it and run `codestress data fetch {name}`"
         )
     return copy
+
+
+def data_rows(name: str, path: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the file `path` of the data set `name`, gzipped JSON Lines, as
+    dicts. Raises the errors of `data_file`."""
+    with gzip.open(data_file(name, path), "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
 
 
 def find_dataset(name: str) -> DataSet:

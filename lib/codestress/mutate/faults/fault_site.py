@@ -3,13 +3,11 @@ line."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from ..edits import Edit, Lines, edited
+from .kinds import Kind
 from .trees import RULES
 
-Kind = Literal["OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 SIGNS: dict[Kind, list[str]] = RULES["signs"]
 """Dict from a kind of fault to rows of operators; a fault replaces an operator with
 another one of its row."""

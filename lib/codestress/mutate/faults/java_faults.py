@@ -10,11 +10,11 @@ from codestress.sandbox.runtimes import nodes, text_of
 from ..edits import Lines
 from .fault_site import (
     FaultSite,
-    Kind,
     return_behind,
     swapped,
 )
 from .java_flow import LOOPS, SEQUENCES, JavaFlow, statements_of
+from .kinds import Kind
 from .trees import RULES, Node, around, field_text, java_root
 
 BRANCHING = ("if_statement", *LOOPS[:3])

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
 from codestress.types import Language
 from codestress.validation import read_yaml
@@ -25,6 +25,7 @@ from codestress.validation import read_yaml
 from ..draw import Draw
 from ..edits import Edit, Lines, edited
 from .comments import NEAR, Place, comments_in, usable
+from .kinds import CONTROLS, SPMS, Control, Spm
 from .places import movable, statement_lines, variables
 from .proof import check_snippet, equivalence_error
 from .trees import (
@@ -34,26 +35,6 @@ from .trees import (
     words_of,
 )
 
-Spm = Literal[
-    "comments",
-    "names",
-    "dead_code",
-    "functions",
-    "comments+names",
-    "comments+names+dead_code",
-]
-SPMS: tuple[Spm, ...] = get_args(Spm)
-"""The four semantic-preserving mutations (SPMs) and two compositions of them.
-
-A composition is applied from the right: dead code, then names, then comments.
-"""
-Control = Literal["unchanged", "blank_line"]
-CONTROLS: tuple[Control, ...] = get_args(Control)
-"""Controls, which keep the program's meaning and give no misleading text: the same
-question asked again (`unchanged`), and the program with one more blank line.
-
-Accuracy lost under a control is noise, which the paper counts as loss.
-"""
 QUARTERS = 4
 T = TypeVar("T")
 

@@ -10,11 +10,11 @@ from contextlib import suppress
 from ..edits import Lines, first_line, is_alone
 from .fault_site import (
     FaultSite,
-    Kind,
     replaced,
     return_behind,
     swapped,
 )
+from .kinds import Kind
 from .python_flow import PythonFlow
 from .trees import RULES, tree_of
 

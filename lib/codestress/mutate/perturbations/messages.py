@@ -29,6 +29,7 @@ from codestress.types import Language, Task
 from ..draw import Draw
 from ..edits import Edit, Lines, edited
 from .edits import MessageSite, Perturbed, Site, stimuli
+from .kinds import Truth
 from .neutral import neutral_text
 from .programs import program_of, vanilla
 from .python_sites import METHODS
@@ -36,9 +37,6 @@ from .python_sites import METHODS
 Format = Literal["comment", "print", "neutral"]
 """Style of messages: comments, print statements, or neutral comments as long as the
 misleading ones (neutral.py)."""
-Truth = Literal["any", "false", "true", "undecidable"]
-"""Truth, in a run of the problem's call, of the messages that may be inserted;
-`undecidable` if the run does not show it."""
 Claim = Literal["skipped", "kept", "unused", "value", "open"]
 """Claim of a message about its place (messages.yaml).
 

@@ -23,9 +23,8 @@ from codestress.types import Language
 
 from .checking import check_problems
 from .inputs import json_values
-from .messages import Truth
+from .kinds import NEUTRAL, Truth
 from .variants import (
-    NEUTRAL,
     Perturbation,
     Variant,
     make_variants,

@@ -11,7 +11,6 @@ a construct is `refused`, or the variant is made all the same and counted as dou
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from codestress.literals import UNREADABLE, parse_literal, reason_of, same_value
@@ -42,6 +41,7 @@ from .inputs import (
     other_inputs,
     other_value,
 )
+from .kinds import NEUTRAL, PERTURBATIONS, TAGGED, Truth
 from .programs import why_refused
 from .rewriting import (
     insert_garbage,
@@ -49,24 +49,6 @@ from .rewriting import (
     rename,
 )
 
-PAPERS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
-"""Conditions of CodeCrash: unchanged program (VAN); renamed names (REN); rewritten
-conditions (RTF); garbage code (GBC); REN, RTF and GBC together (PSC-ALL); misleading
-comments (MCC), prints (MPS) and hints (MHC)."""
-CONTROLS = ("AGAIN", "BLANK")
-"""Controls, which keep the program's meaning: the same question asked again (AGAIN),
-and the program with one more blank line (BLANK)."""
-NEUTRAL = "NCC"
-"""Name of the control of MCC: neutral comments, as long as the misleading ones, at the
-same places, made by the same draws."""
-TAGGED = {
-    f"{name}-{truth.upper()}": (name, truth)
-    for name, truth in product(("MCC", "MPS"), messages.NAMED.values())
-}
-"""Dict from the name of a perturbation with messages of one truth alone, such as
-`MCC-FALSE`, to the pair of perturbation and truth."""
-PERTURBATIONS = (*PAPERS, *CONTROLS, NEUTRAL, *TAGGED)
-"""Names of all perturbations of the kit."""
 Perturbation = Annotated[str, one_of("perturbation", PERTURBATIONS, lambda: own.FILE)]
 """Name of one of the kit's perturbations, or of a custom one
 (params/perturbations.yaml)."""
@@ -101,7 +83,7 @@ class Settings(TypedDict, total=False):
     guard: Guard
     """Treatment of a program that the rules refuse: no variant, or a variant with a
     `doubt` [refuse]."""
-    truth: messages.Truth
+    truth: Truth
     """Truth, in the problem's call, of the messages of MCC, MPS and NCC [any]."""
     density: float
     """Share of the places that get a message, 0 to 1 [1.0]."""

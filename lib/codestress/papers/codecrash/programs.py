@@ -17,10 +17,10 @@ from codestress.errors import SandboxError
 from codestress.functions import file_of
 from codestress.mutate.perturbations.checking import Checked, check_problems
 from codestress.mutate.perturbations.edits import GlobalNames, Guard
+from codestress.mutate.perturbations.kinds import MESSAGES
 from codestress.mutate.perturbations.messages import Wording
 from codestress.mutate.perturbations.own import own_perturbations
 from codestress.mutate.perturbations.variants import (
-    NEUTRAL,
     Perturbation,
     Variant,
     make_variants,
@@ -56,9 +56,6 @@ Density = Annotated[float, Field(gt=0, le=1)]
 """Share of the places for messages that get a message, above 0 to 1."""
 CONDITION = ("dataset", "language", "perturbation", "density")
 """Factors that select the variants of programs."""
-MESSAGES = ("MCC", "MPS", NEUTRAL)
-"""Perturbations that put messages into a program, to which a density applies:
-misleading comments, misleading prints, neutral comments."""
 Variants = dict[str, Variant]
 """Dict from problem id to variant."""
 

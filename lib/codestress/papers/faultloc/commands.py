@@ -76,7 +76,7 @@ def mutate(
     Programs are parsed, not run. A file that cannot be read, or does not hold a
     program, is rejected; all other files are processed. --json prints JSON Lines.
     """
-    from codestress.mutate.faults.neutral import SPMS
+    from codestress.mutate.faults.kinds import SPMS
 
     from .program_files import mutated_row
 

@@ -9,7 +9,8 @@ from typing import Any
 from tree_sitter import Tree
 
 from codestress.errors import DataError
-from codestress.mutate.faults.neutral import FaultyProgram, Spm, bank
+from codestress.mutate.faults.kinds import Spm
+from codestress.mutate.faults.neutral import FaultyProgram, bank
 from codestress.mutate.faults.sites import fault_sites
 from codestress.sandbox.runtimes import parser
 from codestress.types import Language

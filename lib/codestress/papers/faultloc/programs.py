@@ -7,7 +7,6 @@ two data sets are read if they are at hand.
 """
 
 import ast
-import gzip
 import itertools
 import json
 import re
@@ -22,7 +21,7 @@ from typing import Any, Literal
 from codestress.literals import UNREADABLE, odd_character, program_fault
 from codestress.mutate.edits import first_line
 from codestress.mutate.faults.fault_site import FaultSite
-from codestress.problems.datasets import data_file
+from codestress.problems.datasets import data_rows
 from codestress.problems.installed import PACKAGES, installed_modules
 from codestress.sandbox.runtimes import parser, syntax_fault
 from codestress.types import Language
@@ -229,9 +228,7 @@ def packed_rows(name: str) -> Iterator[dict[str, Any]]:
 
     Raises `DataError` if the data set is not at hand.
     """
-    path = data_file("llmcodeimpact", f"llmcodeimpact/{name}")
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
+    yield from data_rows("llmcodeimpact", f"llmcodeimpact/{name}")
 
 
 def _published(language: Language) -> Iterator[CorrectProgram]:

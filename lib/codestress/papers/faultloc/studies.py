@@ -15,14 +15,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.mutate.draw import Draw
+from codestress.mutate.faults.kinds import CONTROLS, Control, Spm
 from codestress.mutate.faults.neutral import (
-    CONTROLS,
     Content,
-    Control,
     FaultyProgram,
     Put,
     Said,
-    Spm,
     bank,
     mutate,
     quarter_of,

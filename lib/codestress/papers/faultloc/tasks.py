@@ -14,8 +14,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from codestress.mutate.faults.fault_site import KINDS, FaultSite, Kind
-from codestress.mutate.faults.neutral import SPMS, FaultyProgram, Spm, quarter_of
+from codestress.mutate.faults.fault_site import FaultSite
+from codestress.mutate.faults.kinds import KINDS, SPMS, Kind, Spm
+from codestress.mutate.faults.neutral import FaultyProgram, quarter_of
 from codestress.mutate.faults.sites import fault_sites
 from codestress.parameters import Seeded
 from codestress.seeding import rng

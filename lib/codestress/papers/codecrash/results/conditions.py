@@ -7,19 +7,21 @@ the question. A question, as a cluster, is a group of problems made from one que
 such as the samples of a LiveCodeBench question.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from codestress.fitting.proportions import effective_number
-from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
+from codestress.mutate.perturbations.kinds import MESSAGES, NEUTRAL, TAGGED
 from codestress.report.findings import listed
 from codestress.types import LANGUAGE_NAMES
 
-from ..programs import MESSAGES
-from ..studies import Questions
+if TYPE_CHECKING:
+    from ..studies import Questions
 
 SETTING = ["language", "task", "mode", "ignore", "refactor"]
 """Columns that say how a question is asked."""

@@ -16,7 +16,7 @@ from codestress.fitting.proportions import (
     paired_difference,
     ratio_of_shares,
 )
-from codestress.mutate.perturbations.variants import CONTROLS
+from codestress.mutate.perturbations.kinds import CONTROLS
 
 from .conditions import (
     CELL,

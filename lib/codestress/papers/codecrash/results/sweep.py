@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from codestress.fitting.influence import mean, share
+from codestress.mutate.perturbations.kinds import MESSAGES
 
-from ..programs import MESSAGES
 from .conditions import CELL, cells, drawn_points, spelled
 from .differences import (
     NUMBERS,

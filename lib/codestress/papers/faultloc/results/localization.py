@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from codestress.fitting.proportions import clustered_share
-from codestress.mutate.faults.fault_site import KINDS
+from codestress.mutate.faults.kinds import KINDS
 from codestress.report.marks import with_cells
 from codestress.report.published import read_published
 from codestress.types import LANGUAGE_NAMES

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
+from codestress.problems.datasets import data_rows
 from codestress.report.published import (
     published_cells,
     published_models,
@@ -15,7 +16,6 @@ from codestress.report.published import (
 )
 from codestress.types import LANGUAGE_NAMES
 
-from ..programs import packed_rows
 from .localization import ALL_FAULTS, ALL_MUTATIONS, in_quarters
 
 
@@ -270,7 +270,8 @@ def _count_labels(tolerance: int) -> pd.DataFrame:
     There is a row for each fault and labelled quarter: fault, quarter (1 to 4), tasks,
     within.
     """
-    rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz"))
+    index = data_rows("llmcodeimpact", "llmcodeimpact/python_buggy_index.jsonl.gz")
+    rows = pd.DataFrame(index)
     rows = rows.dropna(subset="changed_line").rename(columns={"sam": "fault"})
     percent = rows["line_no_percent"].str.rstrip("%").astype(int)
     rows["quarter"] = 1 + (percent // 25).clip(upper=3)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import UNKNOWN, paired_difference
-from codestress.mutate.faults.neutral import CONTROLS
+from codestress.mutate.faults.kinds import CONTROLS
 from codestress.report.curves import MEAN
 from codestress.report.marks import with_cells
 from codestress.types import LANGUAGE_NAMES, Outcome

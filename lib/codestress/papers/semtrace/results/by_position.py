@@ -1,8 +1,10 @@
 """Sense and Sensitivity: scores at each position of the target (Figures 1 to 4 and 7 to
 10)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +18,10 @@ from codestress.report.marks import with_cells
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
 
-from ..positions import Positions, Questions
 from .tables import clear_effect
+
+if TYPE_CHECKING:
+    from ..positions import Positions, Questions
 
 PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 """Columns that identify a figure's panels, together with the number of distractors

@@ -1,8 +1,11 @@
 """Sense and Sensitivity: largest drops over positions as the paper states them, for
 single models and for groups, and gains of one data set over another."""
 
+from __future__ import annotations
+
 import math
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,9 +19,11 @@ from codestress.fitting.proportions import (
 )
 from codestress.seeding import rng
 
-from ..positions import Questions
 from .by_position import PANEL
 from .tables import groups_of, published_groups
+
+if TYPE_CHECKING:
+    from ..positions import Questions
 
 ANY = "any"
 """Value of the column context for the largest drop over all numbers of distractors."""

@@ -14,7 +14,6 @@ import pandas as pd
 from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import normal_quantile
 
-from ..prompting import PREDICTIONS
 from .largest_drops import ANY
 from .tables import GPT, groups_of, published_groups
 
@@ -76,7 +75,7 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
 def _unkeyed(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `table` that the statements are about: all except predictions
     from lines with keys."""
-    keyed = table["keys"].astype(bool) & table["task"].isin(PREDICTIONS)
+    keyed = table["keys"].astype(bool) & table["task"].str.endswith("_prediction")
     return table[~keyed]
 
 

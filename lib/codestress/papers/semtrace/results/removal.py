@@ -1,7 +1,10 @@
 """Sense and Sensitivity: scores after lines were removed, and the curves fitted to them
 (Figures 5 and 6)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,7 +22,8 @@ from codestress.report.published import published_numbers
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
 
-from ..line_removal import LineRemoval, Sensitivity
+if TYPE_CHECKING:
+    from ..line_removal import LineRemoval, Sensitivity
 
 Fits = Mapping[tuple[str, str], ExponentialFit]
 """Dict from (model, task) to exponential fit."""

@@ -14,8 +14,6 @@ from codestress.report.marks import with_cells
 from codestress.report.published import published_cells, read_published
 from codestress.types import Prompt
 
-from ..prompting import PREDICTIONS
-
 GPT = "gpt-4.1-2025-04-14"
 """Model that the paper asked 100 problems; it asked all others 800."""
 
@@ -195,7 +193,7 @@ def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     columns = {rule: frame["value_strict"] == 1 for rule, frame in answers.items()}
     table = next(iter(answers.values()))[["model", "task"]].assign(**columns)
     table["differ"] = table[[*columns]].nunique(axis="columns") > 1
-    table = table[table["task"].isin(PREDICTIONS)]
+    table = table[table["task"].str.endswith("_prediction")]
     groups = table.groupby(["model", "task"], sort=False)
     shares = groups.mean()
     shares.insert(0, "n", groups.size())
