@@ -145,15 +145,19 @@ class OpenAIEngine(Client, Engine):
         `AnswerTooLong`. If the refusal is ambiguous, a shorter prompt is sent first.
         """
         failure = self.failure(error)
-        if not isinstance(failure, RequestFailed):
-            return failure
         prompt, limit, status = request.prompt, "", 0
-        is_silent = isinstance(failure.__cause__, NoTextError)
         if isinstance(error, APIStatusError):
             status = error.status_code
             limit = limit_of(status, error.response.text, prompt)
+            if status == 403 and self._answered and not limit:
+                # The account may use the model: a firewall refuses this prompt.
+                return RequestFailed(str(failure).partition("\n")[0])
+        if not isinstance(failure, RequestFailed):
+            return failure
+        if status:
             failure.outcome = OUTCOMES.get(limit, Outcome.HARNESS_ERROR)
-            is_silent = status in SUSPICIOUS and not limit
+        is_silent = status in SUSPICIOUS and not limit
+        is_silent = is_silent or isinstance(failure.__cause__, NoTextError)
         is_silent = is_silent and prompt.characters > self._answered
         if limit in ("answer", "excess", "memory") or is_silent:
             fits = await self._fits_shorter(request)
