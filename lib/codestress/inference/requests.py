@@ -335,9 +335,9 @@ def raise_failures(asked: Replies) -> None:
     lines = [f"  {count} × {cause}\n" for cause, count in causes.most_common(5)]
     failed = causes.total()
     total = sum(map(len, asked.replies))
+    remedy = "Run the same command again to ask only the rest"
+    if failed < total:
+        remedy += ", or with --set failures=count to draw the figure with these counted as failures"
     raise IncompleteError(
-        f"{failed} of {total} requests failed:\n"
-        f"{''.join(lines)}"
-        "What was answered is kept. Run the same command again to ask only the rest, "
-        "or with --set failures=count to draw the figure with these counted as failures."
+        f"{failed} of {total} requests failed:\n{''.join(lines)}What was answered is kept. {remedy}."
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from codestress.errors import CodestressError, DataError, EngineError, StoreError
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.progress import Progress, in_minutes
+from codestress.inference.requests import raise_failures
 from codestress.notes import notes_kept
 from codestress.paths import OUTPUTS
 from codestress.program_counts import ProgramCounts, programs_so_far
@@ -185,9 +186,13 @@ def _ask(
     artefact: Artefact, trials: Trials, progress: Progress, budget: Budget
 ) -> None:
     """Send the missing requests of an artefact. Raises `BudgetReached` if no trial was
-    answered within the limits of `budget`."""
+    answered within the limits of `budget`, and `IncompleteError` if every request
+    failed, which makes no figure even where failures count."""
     asked = artefact.ask(trials, progress, budget)
-    reasons = [reply.left_out for reply in itertools.chain(*asked.replies)]
-    if reasons and all(reasons):
+    replies = [*itertools.chain(*asked.replies)]
+    reasons = [reply.left_out for reply in replies]
+    if replies and all(reasons):
         why = " and ".join(dict.fromkeys(reasons))
         raise BudgetReached(f"nothing was asked: {why}")
+    if all(reply.failure for reply in replies):
+        raise_failures(asked)
