@@ -63,7 +63,7 @@ SEEN = {
         assert np.allclose(wanted, change.iloc[:, 0][wanted.index])
     """,
     "semtrace/recall": """
-        wanted = found[found["other"] == "SemTrace"].set_index("lexical")["tau"]
+        wanted = taus[taus["other"] == "SemTrace"].set_index("lexical")["tau"]
         assert np.allclose(wanted, pd.Series(seen)[wanted.index])
     """,
     "semtrace/line_removal": """
