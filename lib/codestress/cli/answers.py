@@ -15,19 +15,16 @@ from codestress.inference.registry import load_registry
 from codestress.inference.store import Store
 from codestress.paths import OUTPUTS, STORE, shown
 from codestress.pipeline.options import (
-    ARTEFACT,
-    ARTEFACTS,
     AS_JSON,
     PROFILE,
     SETTINGS,
     WHERE,
+    Choice,
     Factors,
-    Knobs,
     exit_where,
+    on_artefacts,
     print_json,
-    resolved,
     warn,
-    with_knobs,
 )
 from codestress.types import Task
 
@@ -118,15 +115,14 @@ def archive() -> None:
 
 @archive.command("export")
 @FILE
-@ARTEFACTS
-@with_knobs
-def archive_export(file: Path, artefacts: tuple[str, ...], knobs: Knobs) -> None:
+@on_artefacts
+def archive_export(file: Path, choice: Choice) -> None:
     """Write all stored responses to the artefacts' requests (default: all of the
     profile), with the requests' hashes."""
     from codestress.inference.archive import write_archive
     from codestress.inference.requests import stored_requests
 
-    chosen = resolved(artefacts, knobs)
+    chosen = choice.resolved()
     with Store(STORE) as responses:
         answered = (
             stored_requests(artefact.trials(), artefact.models, responses)
@@ -139,7 +135,7 @@ def archive_export(file: Path, artefacts: tuple[str, ...], knobs: Knobs) -> None
 
 @archive.command("adopt")
 @FILE
-@ARTEFACT
+@click.argument("artefact", metavar="PAPER/ARTEFACT")
 @PROFILE
 @click.option(
     "--model", required=True, help="A name from params/models.yaml: who answered."
@@ -170,7 +166,7 @@ def archive_adopt(
     from codestress.pipeline.adopt import adopt
     from codestress.scoring.answer_layouts import read_answers
 
-    [chosen] = resolved((artefact,), Knobs(profile, model, settings))
+    chosen = Choice((artefact,), profile, model, settings).only()
     [entry] = chosen.models
     read = read_answers(file)
     for warning in read.warnings:

@@ -15,15 +15,13 @@ from codestress.literals import counted
 from codestress.paths import MINE, OUTPUTS, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.options import (
-    ARTEFACTS,
     AS_JSON,
     PROFILE,
-    Knobs,
+    Choice,
     exit_where,
     minutes_of,
+    on_artefacts,
     print_json,
-    resolved,
-    with_knobs,
 )
 from codestress.report.checked import read_manifest, sealed
 
@@ -34,8 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@ARTEFACTS
-@with_knobs
+@on_artefacts
 @click.option(
     "--jobs",
     "-j",
@@ -52,8 +49,7 @@ if TYPE_CHECKING:
 )
 @AS_JSON
 def build(
-    artefacts: tuple[str, ...],
-    knobs: Knobs,
+    choice: Choice,
     jobs: int,
     force: bool,
     minutes: float | None,
@@ -67,8 +63,8 @@ def build(
     from codestress.pipeline.builder import build as build_artefacts
 
     with minutes_from_now(minutes):
-        chosen = resolved(artefacts, knobs, ask=True)
-        timeout_s = load_profile(knobs.profile).timeout_s
+        chosen = choice.resolved(ask=True)
+        timeout_s = load_profile(choice.profile).timeout_s
         outcomes = build_artefacts(chosen, jobs=jobs, force=force, timeout_s=timeout_s)
     states = Counter(sorted(outcome.state for outcome in outcomes))
     indexes = []
@@ -226,7 +222,7 @@ def sync(check: bool) -> None:
         tell_ignored_values,
     )
 
-    tell_ignored_values(resolved((), Knobs("demo")))
+    tell_ignored_values(Choice().resolved())
     changed = sync_notebooks(write=not check)
     state = "differs from its schema; run `codestress sync`" if check else "written"
     for path in changed:

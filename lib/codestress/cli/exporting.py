@@ -7,12 +7,10 @@ import click
 
 from codestress.paths import OUTPUTS, shown
 from codestress.pipeline.options import (
-    ARTEFACTS,
-    Knobs,
+    Choice,
     exit_where,
-    resolved,
+    on_artefacts,
     warn,
-    with_knobs,
 )
 
 
@@ -22,8 +20,7 @@ def export() -> None:
 
 
 @export.command("inspect", context_settings={"default_map": {"profile": "try"}})
-@ARTEFACTS
-@with_knobs
+@on_artefacts
 @click.option(
     "--out",
     "folder",
@@ -32,7 +29,7 @@ def export() -> None:
     show_default="outputs/inspect",
     help="Folder for the files.",
 )
-def export_inspect(artefacts: tuple[str, ...], knobs: Knobs, folder: Path) -> None:
+def export_inspect(choice: Choice, folder: Path) -> None:
     """Write a task file and a data set for inspect_ai from each artefact. Default: the
     papers' main questions.
 
@@ -43,7 +40,7 @@ def export_inspect(artefacts: tuple[str, ...], knobs: Knobs, folder: Path) -> No
     from codestress.pipeline.exports import write_inspect_task
 
     name = ""
-    for artefact in resolved(artefacts, knobs):
+    for artefact in choice.resolved():
         path, items = write_inspect_task(artefact, folder)
         if items:
             name = path.name

@@ -13,17 +13,15 @@ import click
 from codestress.errors import ParameterError
 from codestress.paths import STORE, shown
 from codestress.pipeline.options import (
-    ARTEFACT,
-    ARTEFACTS,
     AS_JSON,
     WHERE,
+    Choice,
     Factors,
-    Knobs,
     exit_where,
+    on_artefact,
+    on_artefacts,
     print_json,
-    resolved,
     warn,
-    with_knobs,
 )
 from codestress.report.checked import read_manifest
 from codestress.types import Outcome
@@ -39,10 +37,9 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 @click.command()
-@ARTEFACTS
-@with_knobs
+@on_artefacts
 @AS_JSON
-def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
+def plan(choice: Choice, as_json: bool) -> None:
     """Count requests, stored answers, characters and dollars before any model is asked.
 
     There is a row for each artefact and model. Counts of large artefacts are estimates,
@@ -51,7 +48,7 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     from codestress.pipeline.notebooks import tell_ignored_values
     from codestress.pipeline.plan import make_plan
 
-    chosen = resolved(artefacts, knobs)
+    chosen = choice.resolved()
     tell_ignored_values(chosen)
     rows, errors = make_plan(chosen, STORE)
     for name, error in errors.items():
@@ -109,21 +106,18 @@ def _cells(row: PlanRow) -> dict[str, str]:
 
 
 @click.command()
-@ARTEFACT
-@with_knobs
+@on_artefact
 @click.option(
     "--limit", default=1, show_default=True, help="Requests to show; 0 for all."
 )
 @WHERE
 @AS_JSON
-def show(
-    artefact: str, knobs: Knobs, limit: int, where: Factors, as_json: bool
-) -> None:
+def show(choice: Choice, limit: int, where: Factors, as_json: bool) -> None:
     """Show the requests exactly as a model would get them, with their factors. No model
     is asked."""
     from codestress.pipeline.plan import listed, show_requests
 
-    [chosen] = resolved((artefact,), knobs)
+    chosen = choice.only()
     requests = itertools.islice(show_requests(chosen, where), limit or None)
     if as_json:
         print_json(list(requests), escaped=False)
@@ -142,8 +136,7 @@ def show(
 
 
 @click.command()
-@ARTEFACT
-@with_knobs
+@on_artefact
 @WHERE
 @click.option(
     "--outcome",
@@ -156,8 +149,7 @@ def show(
 )
 @AS_JSON
 def explain(
-    artefact: str,
-    knobs: Knobs,
+    choice: Choice,
     where: Factors,
     outcome: str | None,
     limit: int,
@@ -169,25 +161,25 @@ def explain(
     """
     from codestress.pipeline.explain import answers_of, explain as explained
 
-    [chosen] = resolved((artefact,), knobs)
+    chosen = choice.only()
     built = (chosen.folder / "manifest.json").is_file()
     manifest = read_manifest(chosen.folder) if built else {}
     results = answers_of(chosen, some=bool(manifest.get("not_asked")))
     if results.answers.empty:
         reason = "nothing is asked for it; its numbers are facts, see its notebook"
-        raise ParameterError(f"{artefact}: {reason}")
+        raise ParameterError(f"{chosen.name}: {reason}")
     rule = chosen.parameters.rule
     counts = results.counts(rule)
     drawn = manifest.get("requests_sha256"), manifest.get("counts")
     if manifest and drawn != (results.requests_sha256(), counts):
-        line = f"{artefact}: the figure has other answers or verdicts"
+        line = f"{chosen.name}: the figure has other answers or verdicts"
         warn(f"{line}; build it again: {manifest['command']}")
     answers = explained(results, rule, where, outcome or "")
     rows = list(itertools.islice(answers, limit or None))
     if as_json:
         print_json(rows, escaped=False)
         return
-    click.echo(f"{artefact}: {manifest.get('title', chosen.file.title)}")
+    click.echo(f"{chosen.name}: {manifest.get('title', chosen.file.title)}")
     if manifest:
         click.echo(f"  {manifest['alt']}")
         click.echo(f"  numbers: {shown(chosen.folder / 'table.csv')}")

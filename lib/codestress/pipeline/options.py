@@ -3,12 +3,13 @@ models and factors that these options name."""
 
 import json
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple
 
 import click
 
 from codestress.artefact_files import load_profile
+from codestress.errors import ParameterError
 from codestress.literals import printable
 
 from .artefacts import Artefact, resolve, select
@@ -57,8 +58,6 @@ WHERE = click.option(
     help="Only questions with this factor, e.g. d=15; of one model, for instance model=sim-near.",
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-ARTEFACT = click.argument("artefact", metavar="PAPER/ARTEFACT")
-ARTEFACTS = click.argument("artefacts", nargs=-1, metavar="[PAPER | PAPER/ARTEFACT]…")
 
 
 LONGEST_MINUTES = 24 * 60
@@ -76,17 +75,42 @@ def minutes_of(text: str) -> float:
     return minutes
 
 
-class Knobs(NamedTuple):
-    """Options of a command line as typed: the profile, models, a model's id and key
-    variable, and changed settings."""
+class Choice(NamedTuple):
+    """Artefacts as a command line names and changes them: by a profile, models, a
+    model's id and key variable, and settings."""
 
-    profile: str
+    artefacts: tuple[str, ...] = ()
+    """Names of papers or artefacts; empty for all artefacts of the profile."""
+    profile: str = "demo"
     models: str = ""
     """Models to ask, separated by spaces or commas: names from params/models.yaml,
     URLs, or FILE.py:FUNCTION. Empty: the models in the artefact's parameters."""
     settings: tuple[str, ...] = ()
     model_id: str = ""
     key_env: str = ""
+
+    def resolved(self, *, ask: bool = False) -> list[Artefact]:
+        """Return the artefacts, with parameters checked and changed.
+
+        `ask` says whether short requests may be sent to try models named by a URL or as
+        FILE.py:FUNCTION. Raises `ParameterError` for unknown names.
+        """
+        from codestress.inference.served import name_of
+
+        models = []
+        for model in self.models.replace(",", " ").split():
+            models.append(name_of(model, self.model_id, self.key_env, ask=ask))
+        names = select(self.artefacts, load_profile(self.profile))
+        return resolve(names, self.profile, models, self.settings)
+
+    def only(self) -> Artefact:
+        """Return the only artefact. Raises `ParameterError` as `resolved` does, and for
+        a name of several artefacts."""
+        artefact, *others = self.resolved()
+        if others:
+            names = " ".join(self.artefacts)
+            raise ParameterError(f"{names}: name one artefact, such as {artefact.name}")
+        return artefact
 
 
 OPTIONS = (
@@ -100,40 +124,27 @@ OPTIONS = (
     KEY_ENV,
     SETTINGS,
 )
+Command = Callable[..., None]
 
 
-def with_knobs(command: Callable[..., None]) -> Callable[..., None]:
-    """Return `command` with the added options `--profile`, `--models`, `--id`,
-    `--key-env` and `--set`.
-
-    The command gets these options together as its argument `knobs`, a `Knobs`.
-    """
+def _choosing(command: Command, metavar: str, required: bool) -> Command:
+    """Return `command` with an argument for artefacts and with `OPTIONS`. The command
+    gets them together as its argument `choice`, a `Choice`."""
 
     @wraps(command)
     def wrapped(**options: Any) -> None:
-        command(knobs=Knobs(*map(options.pop, Knobs._fields)), **options)
+        command(choice=Choice(*map(options.pop, Choice._fields)), **options)
 
     for option in reversed(OPTIONS):
         wrapped = option(wrapped)
-    return wrapped
+    names = click.argument("artefacts", nargs=-1, metavar=metavar, required=required)
+    return names(wrapped)
 
 
-def resolved(
-    artefacts: tuple[str, ...], knobs: Knobs, *, ask: bool = False
-) -> list[Artefact]:
-    """Return the artefacts named in `artefacts` (empty: all of the profile), with
-    parameters checked and changed by `knobs`.
-
-    `ask` says whether short requests may be sent to try models named by a URL or as
-    FILE.py:FUNCTION. Raises `ParameterError` for unknown names.
-    """
-    from codestress.inference.served import name_of
-
-    models = []
-    for model in knobs.models.replace(",", " ").split():
-        models.append(name_of(model, knobs.model_id, knobs.key_env, ask=ask))
-    names = select(artefacts, load_profile(knobs.profile))
-    return resolve(names, knobs.profile, models, knobs.settings)
+on_artefacts = partial(_choosing, metavar="[PAPER | PAPER/ARTEFACT]…", required=False)
+"""Decorator of a command on artefacts; without names, all of the profile."""
+on_artefact = partial(_choosing, metavar="PAPER/ARTEFACT", required=True)
+"""Decorator of a command on one artefact."""
 
 
 def exit_where(failed: object) -> None:

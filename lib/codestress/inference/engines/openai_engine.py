@@ -15,7 +15,6 @@ prompt: the length is the reason if the shorter prompt is answered.
 
 import asyncio
 import math
-import re
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, combinations
@@ -33,20 +32,19 @@ from ..network import Secret, only_for_openai
 from ..progress import say
 from ..registry import ModelEntry
 from .base import AnswerTooLong, Engine, RequestFailed
-from .dialects import DIALECTS, shortened, words_of
+from .dialects import DIALECTS, shortened
 from .openai import Settings, address_of, key_in, request_body
 from .openai_client import MOST, Client
 from .replies import (
     LACKS_ITS_END,
-    MAYBE_DIALECT,
     OUTCOMES,
     REMEDIES,
     SUSPICIOUS,
     NoTextError,
     Texts,
     check_repeat,
+    dialects_in,
     limit_of,
-    limits_in,
     response_of,
     usage_in,
     value_at,
@@ -224,7 +222,7 @@ class OpenAIEngine(Client, Engine):
         signs, further changes are added to it first. Raises `refusal` if no change is
         answered.
         """
-        signs = self._signs(refusal)
+        signs = dialects_in(refusal.status_code, refusal.response.text)
         body = request_body(request, self.settings, spoken)
         names = []
         for name in signs:
@@ -243,22 +241,10 @@ class OpenAIEngine(Client, Engine):
                 self._spoken = change
                 return response
             except APIStatusError as error:
-                if self._signs(error) != signs:
+                if dialects_in(error.status_code, error.response.text) != signs:
                     with suppress(APIStatusError):
                         return await self._adapted(request, error, change)
         raise refusal
-
-    def _signs(self, refusal: APIStatusError) -> list[str]:
-        """Return the names of the dialects whose signs `refusal` bears; none if the
-        refusal is about something else."""
-        status, words = refusal.status_code, words_of(refusal.response.text)
-        if status not in MAYBE_DIALECT or {"prompt", "other"} & {*limits_in(words)}:
-            return []
-        return [
-            name
-            for name, dialect in DIALECTS.items()
-            if re.search(dialect.refusal, words, re.I | re.S)
-        ]
 
     async def _sent(self, request: Request, spoken: Spoken) -> Response:
         """Return the response to `request`, sent in the dialects `spoken`; send the

@@ -314,6 +314,19 @@ def _has_beyond(numbers: set[int], fewest: float, most: float) -> bool:
     return any(SMALLEST_CONTEXT <= number < tokens for number in numbers)
 
 
+def dialects_in(status: int, refusal: str) -> list[str]:
+    """Return the names of the dialects whose signs a refusal bears; none if the refusal
+    is about something else."""
+    words = words_of(refusal)
+    if status not in MAYBE_DIALECT or {"prompt", "other"} & {*limits_in(words)}:
+        return []
+    return [
+        name
+        for name, dialect in DIALECTS.items()
+        if re.search(dialect.refusal, words, re.I | re.S)
+    ]
+
+
 def outcome_of(status: int, words: str) -> Outcome:
     """Return the outcome of a refusal, read from its HTTP `status` and its `words`
     alone.

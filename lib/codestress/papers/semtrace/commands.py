@@ -6,14 +6,13 @@ from typing import get_args
 import click
 
 from codestress.errors import ParameterError
-from codestress.pipeline.options import AS_JSON, Knobs, resolved, with_knobs
+from codestress.pipeline.options import AS_JSON, Choice, on_artefact
 
 
 @click.command("what-if")
-@click.argument("artefact", metavar="semtrace/ARTEFACT")
-@with_knobs
+@on_artefact
 @AS_JSON
-def what_if(artefact: str, knobs: Knobs, as_json: bool) -> None:
+def what_if(choice: Choice, as_json: bool) -> None:
     """Score the predictions of a built artefact under each reading rule: the share
     correct, for each model and task.
 
@@ -26,10 +25,10 @@ def what_if(artefact: str, knobs: Knobs, as_json: bool) -> None:
 
     from .results.tables import shares_by_reading
 
-    chosen, *others = resolved((artefact,), knobs)
-    if others or "reading" not in type(chosen.parameters).model_fields:
+    chosen = choice.only()
+    if "reading" not in type(chosen.parameters).model_fields:
         raise ParameterError(
-            f"{artefact}: is no artefact with begun answers, as semtrace/tab01 and semtrace/fig01 are"
+            f"{chosen.name}: is no artefact with begun answers, as semtrace/tab01 and semtrace/fig01 are"
         )
 
     frames = {}
