@@ -91,9 +91,9 @@ def _cells(row: PlanRow) -> dict[str, str]:
     """Return the cells of a row in the table that `plan` prints, by column."""
     about = "~" if row.rendered < 1 else ""
     cells = {"artefact": row.artefact, "model": row.model}
-    for name in ("problems", "requests", "answered", "repeated"):
+    for name in ("problems", "requests"):
         cells[name] = f"{getattr(row, name):,}"
-    for name in ("missing", "characters"):
+    for name in ("answered", "repeated", "missing", "characters"):
         cells[name] = f"{about}{getattr(row, name):,}"
     cells["minutes"] = cells["dollars"] = ""
     if row.seconds is not None:
