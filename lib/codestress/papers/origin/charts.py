@@ -21,6 +21,7 @@ from codestress.report.curves import (
 )
 from codestress.report.marks import mark
 from codestress.report.style import (
+    MARKERS,
     OTHER,
     PUBLISHED,
     RIGHT,
@@ -28,7 +29,6 @@ from codestress.report.style import (
     WIDTHS,
     WRONG,
     add_note,
-    look_at,
     looks,
 )
 
@@ -171,9 +171,7 @@ def _draw_shares(
     """Draw in the panel `ax` the accuracies `part` of one condition, a row for each
     label. `number` is the condition's index in `conditions`. The dots or bars are grey
     if `published`."""
-    colour, marker = look_at(number)
-    if published:
-        colour = PUBLISHED
+    colour = PUBLISHED if published else "black"
     rows = np.arange(len(part))
     places = rows + 0.7 * ((number + 0.5) / len(conditions) - 0.5)
     share, reach = interval(part)
@@ -185,7 +183,12 @@ def _draw_shares(
         box = (share / 2, places, share, 0.7)
     else:
         face = "white" if number % 2 else colour
-        style = {"fmt": marker, "color": colour, "mfc": face, "markersize": 3.5}
+        style = {
+            "fmt": MARKERS[number],
+            "color": colour,
+            "mfc": face,
+            "markersize": 3.5,
+        }
     ax.errorbar(
         share,
         places,

@@ -223,7 +223,12 @@ def shares_headline(table: pd.DataFrame, differences: pd.DataFrame) -> str:
     after Holm's correction."""
     if len(differences):
         sure = significant(differences["p_value"]) or "none"
-        return f"Conditions clearly differ for {sure} of {len(differences)}"
+        pairs = set(zip(differences["first"], differences["second"], strict=True))
+        names = "Conditions"
+        if len(pairs) == 1:
+            [(first, second)] = pairs
+            names = f"{first} and {second.rpartition(', ')[2]}"
+        return f"{names} clearly differ for {sure} of {len(differences)}"
     percent = 100 * table.set_index("label")["accuracy"]
     best = best_of(percent, table["source"], "% right in the paper", "% here")
     lists = str(table["condition"].iloc[-1]).removesuffix(", in order")

@@ -22,7 +22,7 @@ from codestress.report.curves import (
 )
 from codestress.report.findings import span
 from codestress.report.marks import mark, with_cells
-from codestress.report.style import GREYS, MARKERS, PUBLISHED, look_at, looks
+from codestress.report.style import GREYS, MARKERS, PUBLISHED, looks
 from codestress.types import Prompt
 
 
@@ -106,8 +106,8 @@ def _draw_dots(
     have keys), and for the paper."""
     for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
         number = keys.index(key)
-        colour, marker = look_at(number)
-        style: Any = {"color": colour, "label": key or "here"}
+        marker = MARKERS[number]
+        style: Any = {"color": "black", "label": key or "here"}
         rows = part["label"].map(names.index)
         if paper:
             rows += 0.1
