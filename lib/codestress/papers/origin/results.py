@@ -227,8 +227,8 @@ def shares_headline(table: pd.DataFrame, differences: pd.DataFrame) -> str:
         names = "Conditions"
         if len(pairs) == 1:
             [(first, second)] = pairs
-            names = f"{first} and {second.rpartition(', ')[2]}"
-        return f"{names} clearly differ for {sure} of {len(differences)}"
+            names = f"{first} against {second.rpartition(', ')[2]}"
+        return f"{names}: clear differences for {sure} of {len(differences)}"
     percent = 100 * table.set_index("label")["accuracy"]
     best = best_of(percent, table["source"], "% right in the paper", "% here")
     lists = str(table["condition"].iloc[-1]).removesuffix(", in order")
