@@ -1,4 +1,4 @@
-"""The badge: nothing is claimed that was not found."""
+"""The badge claims nothing that was not found."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from codestress.paths import ROOT
 from codestress.pipeline.badge import TABLE
 from told import names
 
-WRITTEN = """
+WRITE = """
 from codestress.pipeline.badge import Criterion, ready_for, write
 criteria = [
     Criterion("available", "a licence", True, "LICENSE"),
@@ -28,19 +28,13 @@ write(criteria)
 def test_an_empty_folder_is_neither_tests_nor_notebooks(tmp_path: Path) -> None:
     for name in ("tests", "notebooks"):
         (tmp_path / name).mkdir()
-    for name in TABLE["needed"]:
-        assert any(ROOT.glob(name))
-        assert not any(tmp_path.glob(name))
+    for pattern in TABLE["needed"]:
+        assert any(ROOT.glob(pattern))
+        assert not any(tmp_path.glob(pattern))
 
 
 def test_a_badge_needs_all_of_its_criteria(tmp_path: Path) -> None:
     environment = os.environ | {"CODESTRESS_OUTPUTS": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", WRITTEN], env=environment, check=True)
+    subprocess.run([sys.executable, "-c", WRITE], env=environment, check=True)
     text = (tmp_path / "badge.md").read_text()
-    names(
-        text,
-        "functional, reusable",
-        "[x] a licence",
-        "[ ] archived with a DOI",
-        "deposit it",
-    )
+    names(text, "functional, reusable", "[x] a licence", "[ ] archived with a DOI")

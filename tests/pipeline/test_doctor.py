@@ -16,12 +16,13 @@ pytestmark = pytest.mark.bare
 def test_doctor_says_what_is_missing_and_fails_for_nothing_optional(
     tmp_path: Path,
 ) -> None:
-    done = codestress("doctor", outputs=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = re.findall(r"^(ok|missing|broken) +([^:]+):", done.stdout, re.M)
-    states = {what: state for state, what in found}
+    process = codestress("doctor", outputs=tmp_path)
+    assert process.returncode == 0, process.stdout + process.stderr
+    lines = re.findall(r"^(ok|missing|broken) +([^:]+):", process.stdout, re.M)
+    states = {subject: state for state, subject in lines}
     assert "broken" not in states.values()
-    [own] = [state for state, what in found if "own programs" in what]
-    assert states["packages"] == states["javascript"] == own == "ok"
-    [untrusted] = [state for state, what in found if "untrusted" in what]
+    assert states["packages"] == states["javascript"] == "ok"
+    [own] = [state for state, subject in lines if "own programs" in subject]
+    assert own == "ok"
+    [untrusted] = [state for state, subject in lines if "untrusted" in subject]
     assert untrusted == ("missing" if exposed() else "ok")

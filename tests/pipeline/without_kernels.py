@@ -1,4 +1,4 @@
-"""The console script with one thing exchanged: what executes a notebook. `python without_kernels.py build …`
+"""The console script, which executes no notebook: `python without_kernels.py build …`
 
 For tests of what a build does around its notebooks: no kernel is started, no page is written, and a notebook leaves
 what was there before, or empty files. One with the cell `1 / 0` fails; while the project has a file `hold`, none ends.
@@ -23,7 +23,7 @@ from codestress.report.checked import sha256_of_files
 def attempt(
     artefact: Artefact, staging: Path, record: dict[str, object], _: object
 ) -> str:
-    """In the place of what executes a notebook."""
+    """Leave the files of an artefact without executing its notebook."""
     while (ROOT / "hold").exists():
         time.sleep(0.05)
     if "1 / 0" in artefact.notebook.read_text(encoding="utf-8"):
@@ -35,25 +35,27 @@ def attempt(
         (staging / name).touch()
     if not (staging / "spots.json").stat().st_size:
         (staging / "spots.json").write_text("[]\n")
-    told = {"files": FILES, **_told(staging / "manifest.json")}
-    told |= {
+    manifest = {
+        "files": FILES,
+        **_read(staging / "manifest.json"),
         "profile": artefact.profile,
         "command": artefact.command,
         "parameters": artefact.parameters.model_dump(),
         "inputs": record["inputs"],
+        "changed": artefact.marks or None,
+        "sha256": sha256_of_files(staging),
     }
-    told["changed"] = artefact.marks or None
-    told |= {"sha256": sha256_of_files(staging)}
-    (staging / "manifest.json").write_text(json.dumps(told))
+    (staging / "manifest.json").write_text(json.dumps(manifest))
     return ""
 
 
-def _told(manifest: Path) -> dict[str, object]:
+def _read(path: Path) -> dict[str, object]:
+    """Return the manifest of an earlier build; empty if there is none."""
     try:
-        told = json.loads(manifest.read_text() or "{}")
+        manifest = json.loads(path.read_text() or "{}")
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 page = ModuleType("codestress.report.gallery")
