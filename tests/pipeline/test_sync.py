@@ -126,12 +126,13 @@ def test_jupyter_shows_every_parameter_with_its_meaning() -> None:
 
 
 def test_every_parameter_is_used_by_its_notebook() -> None:
-    """A knob that turns nothing misleads: the notebook's other cells read it, or a module of its paper or the core."""
-    core = (PACKAGE / "parameters.py").read_text()
+    """A knob that turns nothing misleads: a cell of the notebook reads it, or a module of its paper or the report."""
     for path, (schema, _) in schemas().items():
-        texts = [core]
-        for module in visible(PACKAGE / "papers" / path.parent.name, "**/*.py"):
-            texts.append(module.read_text())
+        texts = [(PACKAGE / "parameters.py").read_text()]
+        for room in ("report", f"papers/{path.parent.name}"):
+            texts += [
+                module.read_text() for module in visible(PACKAGE / room, "**/*.py")
+            ]
         attributes = set(re.findall(r"\.(\w+)", "\n".join(texts)))
         for cell in plain_notebook(path)["cells"]:
             if cell["cell_type"] == "code" and not is_parameters(cell):
