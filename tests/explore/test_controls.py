@@ -185,3 +185,24 @@ def test_a_question_is_asked_and_has_one_outcome(
     button.click()
     for name, box in factors.controls.items():
         names(pane.value, f"{name} = {box.value}")
+
+
+def test_a_counterpart_answers_the_same_sample_of_the_same_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artefact = opened("codecrash/fig04", "smoke")
+    results = run(artefact.trials(), artefact.model_names, store=tmp_path / "s.sqlite")
+    monkeypatch.setattr(questions, "built", lambda *_: results)
+    browser = questions._Answers("codecrash/fig04", "smoke", widgets.HTML())
+    rows = browser.known.to_dict("records")
+    pairs = 0
+    for number, answer in enumerate(rows):
+        for _, (factor, value) in browser.beside.options[1:]:
+            for index in browser.counterpart(number, factor, value):
+                other = rows[index]
+                for name in ("model", "problem", "sample"):
+                    assert other[name] == answer[name]
+                assert other[factor] == value
+                assert (index == number) == (answer[factor] == value)
+                pairs += 1
+    assert pairs > len(rows) / 2
