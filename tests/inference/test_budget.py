@@ -1,4 +1,4 @@
-"""Budgets stop a run at the line, keep what was answered, and say so."""
+"""Budgets: a run stops before a limit, keeps what was answered, and goes on from its sum."""
 
 from __future__ import annotations
 
@@ -25,17 +25,12 @@ from codestress.inference.budget import (
     read_sum,
 )
 from codestress.inference.engines.base import Engine, RequestFailed
-from codestress.inference.engines.openai import Settings, open_engine, request_body
+from codestress.inference.engines.openai import open_engine
 from codestress.inference.results import Results
 from codestress.inference.run import score
 from codestress.inference.served import checked
 from codestress.inference.store import Store
-from codestress.types import (
-    Request,
-    Response,
-    Trials,
-    Usage,
-)
+from codestress.types import Request, Response, Trials, Usage
 from openai_server import (
     OpenAIServer,
     Received,
@@ -48,17 +43,22 @@ from openai_server import (
 from served import Served, counts_of, entry, prompt, trials_of
 from told import names, refused
 
+TEXT = "word " * 20
+
 
 def trials(count: int) -> Trials:
-    texts = [f"q{n} {'word ' * 20}" for n in range(count)]
-    return trials_of(*[prompt(text, max_tokens=10) for text in texts])
+    prompts = [prompt(f"q{n} {TEXT}", max_tokens=10) for n in range(count)]
+    return trials_of(*prompts)
 
 
-def asked(
-    server: OpenAIServer, folder: Path, budget: Budget, count: int = 40, **settings: Any
+def run_within(
+    budget: Budget,
+    server: OpenAIServer,
+    served: Served,
+    count: int = 40,
+    **settings: Any,
 ) -> Results:
-    """A run within a budget; `row` among the settings has other fields of the model's row."""
-    served = Served(folder)
+    """Ask `count` questions within a budget; `row` among the settings has other fields of the row."""
     registry, store = served.rows(server, **settings), served.store
     replies = ask(
         trials(count), ["served"], store=store, registry=registry, budget=budget
@@ -66,71 +66,67 @@ def asked(
     return score(trials(count), replies, store=store)
 
 
-def stored(folder: Path) -> int:
-    with Store(Served(folder).store) as store:
+def stored(served: Served) -> int:
+    with Store(served.store) as store:
         return store.count()
 
 
-def minutes() -> Budget:
-    return Budget(until=time.monotonic() + 600)
-
-
-def test_a_run_stops_at_the_number_of_requests_and_goes_on(tmp_path: Path) -> None:
-    """One budget holds for several runs."""
+def test_a_run_stops_at_the_number_of_requests_and_goes_on(served: Served) -> None:
+    """One budget holds for several runs; what is stored costs nothing."""
     budget = Budget(requests=15)
     with OpenAIServer() as server:
-        asked(server, tmp_path, budget, 10)
+        run_within(budget, server, served, 10)
         with refused(BudgetReached, "15", "MAX_REQUESTS", "served"):
-            asked(server, tmp_path, budget)
-        assert stored(tmp_path) == len(server.requests) == 15
-        asked(server, tmp_path, budget, 10)  # all stored: nothing to pay
-        results = asked(server, tmp_path, Budget(requests=25))
+            run_within(budget, server, served)
+        assert stored(served) == len(server.requests) == 15
+        run_within(budget, server, served, 10)
+        results = run_within(Budget(requests=25), server, served)
         assert results.asked == 25
         assert len(server.requests) == 40
 
 
-def test_tokens_and_dollars_are_never_passed(tmp_path: Path) -> None:
-    # The loopback server counts 12 and 7 tokens.
+def test_tokens_and_dollars_are_never_passed(served: Served) -> None:
+    """The server counts 12 and 7 tokens; the next request may take 52 and 10."""
     price = {"input": 1000.0, "output": 5000.0, "date": "2026-01-01"}
     with OpenAIServer() as server:
         budget = Budget(tokens=500)
-        # The next request may take 52 tokens of its prompt and 10 of its answer.
         with refused(BudgetReached, "BUDGET_TOKENS", "next request", "62"):
-            asked(server, tmp_path, budget)
-        assert 500 - 19 - 70 <= budget.spent.tokens == 19 * stored(tmp_path) <= 500
-        budget, before = Budget(usd=0.5), stored(tmp_path)
+            run_within(budget, server, served)
+        count = stored(served)
+        assert 500 - 19 - 70 <= budget.spent.tokens == 19 * count <= 500
+        budget = Budget(usd=0.5)
         with refused(BudgetReached, "of 0.5 ", "BUDGET_USD"):
-            asked(server, tmp_path, budget, row={"price": price})
-        assert 0.35 < budget.spent.usd <= 0.5
-        assert budget.spent.usd == pytest.approx(
-            (stored(tmp_path) - before) * (12 * 1000 + 7 * 5000) / 1e6
-        )
+            run_within(budget, server, served, row={"price": price})
+    cost = (stored(served) - count) * (12 * 1000 + 7 * 5000) / 1e6
+    assert 0.35 < budget.spent.usd <= 0.5
+    assert budget.spent.usd == pytest.approx(cost)
 
 
-def test_dollars_need_a_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_of_dollars_needs_a_price(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PAID_KEY", "k")
     with (
         OpenAIServer() as server,
         refused(EngineError, "served", "BUDGET_USD", "price"),
     ):
-        asked(server, tmp_path, Budget(usd=1), key_env="PAID_KEY")
+        run_within(Budget(usd=1), server, served, key_env="PAID_KEY")
 
 
-def test_budgets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not Budget.from_environment().limited
     monkeypatch.setenv("BUDGET_USD", "2.5")
     monkeypatch.setenv("BUDGET_TOKENS", "1_000_000")
     monkeypatch.setenv("MAX_REQUESTS", "")
-    budget = Budget.from_environment()
-    assert budget.limits == (math.inf, 1_000_000, 2.5)
-    for bad in ("ten", "-1", "nan", "inf", "0,5", "1,000"):
-        monkeypatch.setenv("BUDGET_USD", bad)
-        with refused(ParameterError, "BUDGET_USD", bad):
+    assert Budget.from_environment().limits == (math.inf, 1_000_000, 2.5)
+    for value in ("ten", "-1", "nan", "0,5"):
+        monkeypatch.setenv("BUDGET_USD", value)
+        with refused(ParameterError, "BUDGET_USD", value):
             Budget.from_environment()
 
 
-class Answers(Engine):
-    """Says what it is told to, and fails where that is nothing."""
+class OneAnswer(Engine):
+    """An engine that gives the same response to every request, or fails if it has none."""
 
     concurrency = 1
 
@@ -146,52 +142,48 @@ class Answers(Engine):
 @pytest.mark.parametrize(
     ("response", "spent"),
     [
-        # Nobody earns by a question.
+        # A negative count earns nothing.
         (Response("x", "stop", Usage(-(1 << 40), -3)), 0),
-        # A server does not count: the most it can have been.
         (Response("x", "stop"), 100),
         (None, 100),
     ],
 )
-def test_what_fails_costs_the_most_that_it_can_have_been(
+def test_what_is_not_counted_costs_the_most_that_it_can_have_been(
     response: Response | None, spent: int
 ) -> None:
     row = entry("http://127.0.0.1:9/v1")
     request = Request("m", "", prompt("x" * 100, max_tokens=50))
     budget = Budget(tokens=100)
     with contextlib.suppress(RequestFailed):
-        asyncio.run(budget.answer(Answers(response), row, request))
+        asyncio.run(budget.answer(OneAnswer(response), row, request))
     assert (budget.spent.tokens, budget.spent.requests) == (spent, 1)
     assert budget.set_aside(Sum(1, 100 - spent))
     assert not budget.set_aside(Sum(1, 1))
 
 
-def posts(server: OpenAIServer) -> int:
-    return server.counts.total()
-
-
+SOON = {"retry-after-ms": "1"}
 TROUBLE = {
-    "errors": failure(500, "oops", headers={"retry-after-ms": "1"}),
-    "refusals": failure(429, "slow down", headers={"retry-after-ms": "1"}),
-    "garbled": Reply(b"<html>busy</html>"),
+    "errors": failure(500, "oops", headers=SOON),
+    "refusals": failure(429, "slow down", headers=SOON),
+    "HTML": Reply(b"<html>busy</html>"),
     "cut": Reply(b'{"choices": []}', cut=4),
     "hang-up": Reply(b"", hang_up=True),
     "redirect": failure(307, "moved", headers={"Location": "/v1/chat/completions"}),
-    "redirect of a question": failure(302, "moved", headers={"Location": "/v1/models"}),
     "another's answer": Reply(completion("4").body),
 }
 
 
 @pytest.mark.parametrize("reply", TROUBLE.values(), ids=TROUBLE)
-def test_every_request_counts(tmp_path: Path, reply: Reply) -> None:
+def test_every_request_that_is_sent_counts(served: Served, reply: Reply) -> None:
+    budget = Budget(requests=3)
     with OpenAIServer(lambda _: reply) as server:
-        budget = Budget(requests=3)
         with pytest.raises((BudgetReached, IncompleteError, EngineError)):
-            asked(server, tmp_path, budget, retries=4)
-        assert 1 <= posts(server) == budget.spent.requests <= 3
+            run_within(budget, server, served, retries=4)
+        assert 1 <= len(server.requests) == budget.spent.requests <= 3
 
 
-MOST = -(-len("q0 " + "word " * 20) // 2) + 10
+MOST = math.ceil(len(f"q0 {TEXT}") / 2) + 10
+"""Tokens that the first question and its answer have at most."""
 USED = {"usage": {"prompt_tokens": 30, "completion_tokens": 2}, "choices": []}
 
 
@@ -199,36 +191,30 @@ USED = {"usage": {"prompt_tokens": 30, "completion_tokens": 2}, "choices": []}
     ("first", "cost"),
     [
         (TROUBLE["errors"], MOST),
-        (TROUBLE["garbled"], MOST),
+        (TROUBLE["HTML"], MOST),
         (TROUBLE["hang-up"], MOST),
         (as_json(USED), 32),
         (TROUBLE["refusals"], 0),
     ],
 )
-def test_a_failed_try_costs_what_the_server_says_else_the_most(
-    first: Reply, cost: int, tmp_path: Path
+def test_a_failed_try_costs_what_the_server_counts_else_the_most(
+    first: Reply, cost: int, served: Served
 ) -> None:
     budget = Budget(tokens=100_000)
     with OpenAIServer(
         lambda received: echo(received) if received.seen else first
     ) as server:
-        asked(server, tmp_path, budget, 1, retries=3)
-    assert posts(server) == 2
+        run_within(budget, server, served, 1, retries=3)
     assert budget.spent[:2] == (2, cost + 19)
 
 
-def test_what_a_template_adds_is_bounded_too() -> None:
+def test_what_a_chat_template_adds_is_paid_for_too() -> None:
+    """The server counts nothing, so that a second request could cross the limit."""
     request = Request("m", "", prompt("4?", max_tokens=10))
     assert most_tokens(request) == (1, 10)
-    row = entry("", endpoint="completions", chat_template="llama3.jinja")
-    settings = Settings.model_validate(row.settings)
-    text = request_body(request, settings)["prompt"]
-    assert most_tokens(request, text) == (-(-len(text) // 2), 10)
     reply = as_json({"choices": [{"text": "4", "finish_reason": "stop"}]})
-    # Nothing counts here but the bound: a second request could cross the limit.
-    budget = Budget(tokens=2 * (len(text) // 2 + 11) - 2)
 
-    async def ask_twice() -> None:
+    async def ask_twice(budget: Budget) -> None:
         engine = open_engine(row)
         try:
             for sample in range(2):
@@ -236,27 +222,32 @@ def test_what_a_template_adds_is_bounded_too() -> None:
         finally:
             await engine.close()
 
+    completions = {"endpoint": "completions", "chat_template": "llama3.jinja"}
     with OpenAIServer(lambda _: reply) as server:
-        row.settings["base_url"] = server.base_url
+        row = entry(server, **completions)
+        budget = Budget(tokens=1_000)
+        asyncio.run(ask_twice(budget))
+        length = len(server.requests[0].prompt)
+        assert budget.spent.tokens == 2 * (math.ceil(length / 2) + 10)
         with pytest.raises(BudgetReached):
-            asyncio.run(ask_twice())
-    assert posts(server) == 1
+            asyncio.run(ask_twice(Budget(tokens=budget.spent.tokens - 1)))
+    assert len(server.requests) == 3
 
 
-def test_a_probe_keeps_to_the_budget(
+def test_the_first_question_to_a_new_server_keeps_to_the_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    file = tmp_path / "sum.json"
     monkeypatch.setenv("MAX_REQUESTS", "1")
     monkeypatch.setattr("codestress.inference.served.STORE", tmp_path / "store.sqlite")
-    monkeypatch.setenv(budget_module.SUM, str(tmp_path / "sum.json"))
-
+    monkeypatch.setenv(budget_module.SUM, str(file))
     with OpenAIServer() as server:
         checked(entry(server))
         with pytest.raises(BudgetReached):
             checked(entry(server, reasoning_effort="low"))
-    assert posts(server) == 1
-    # A start that stops at the line goes on from its sum, as a run does.
-    assert tmp_path / "sum.json" in budget_module._kept_sums
+    assert len(server.requests) == 1
+    # The next start goes on from this sum.
+    assert file in budget_module._kept_sums
 
 
 RUN = """
@@ -272,109 +263,114 @@ for count in range(1, 3):
 """
 
 
-@pytest.mark.slow
-def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(
-    tmp_path: Path,
-) -> None:
-    def begun(*more: str, most: int = 12) -> subprocess.Popen[str]:
-        env = {"NO_PROXY": "*", "MAX_REQUESTS": str(most)}
-        return started(RUN, tmp_path, *more, env=env)
+def command_line(
+    served: Served, *arguments: str, most: int = 12
+) -> subprocess.Popen[str]:
+    """Start two runs in a process that may send `most` requests."""
+    env = {"NO_PROXY": "*", "MAX_REQUESTS": str(most)}
+    return started(RUN, served.folder, *arguments, env=env)
 
+
+@pytest.mark.slow
+def test_a_command_line_that_was_killed_goes_on_from_its_sum(served: Served) -> None:
+    """It is killed twice, when two requests are answered and two more are under way."""
     answers = 0
-    """Number of requests that are answered; those after them hang."""
 
     def behaviour(received: Received) -> Reply:
-        return replace(echo(received), delay=600 * (posts(server) > answers))
+        """Reply to the first requests; let those after them hang."""
+        hangs = len(server.requests) > answers
+        return replace(echo(received), delay=600 * hangs)
 
+    pattern = f".s.sqlite.{budget_module.SUMS}"
     with OpenAIServer(behaviour) as server:
-        Served(tmp_path).rows(server, concurrency=2)
-        # Killed when two are answered and two, all that may be, are under way.
+        served.rows(server, concurrency=2)
         for _ in range(2):
-            answers = posts(server) + 2
-            process = begun()
-            while posts(server) < answers + 2:
+            answers = len(server.requests) + 2
+            process = command_line(served)
+            while len(server.requests) < answers + 2:
                 assert process.poll() is None, process.communicate()[1]
                 time.sleep(0.01)
             process.kill()
             process.communicate()
         answers = 1000
-        for _ in range(2):  # stopped at the line, it does not begin anew either
-            _, told = begun().communicate(timeout=600)
-            names(told, "12", "MAX_REQUESTS", budget_module.RESET)
-            assert posts(server) <= 12
-        [file] = tmp_path.glob(f".s.sqlite.{budget_module.SUMS}")
+        # Stopped at the limit, it does not begin anew either.
+        for _ in range(2):
+            _, errors = command_line(served).communicate(timeout=600)
+            names(errors, "12", "MAX_REQUESTS", budget_module.RESET)
+        [file] = served.folder.glob(pattern)
         spent = read_sum(file)
-        assert spent.requests == posts(server) == 12
-        process = begun("another command line", most=100)
-        told = process.communicate(timeout=600)[1]
-        assert (process.returncode, "error" in told) == (0, False), told
-        assert stored(tmp_path) == 40
-        # What ended well is forgotten; the other is not.
-        assert [*tmp_path.glob(f".s.sqlite.{budget_module.SUMS}")] == [file]
+        assert spent.requests == len(server.requests) == 12
+        other = command_line(served, "another command line", most=100)
+        _, errors = other.communicate(timeout=600)
+        assert (other.returncode, "error" in errors) == (0, False), errors
+        assert stored(served) == 40
+        # The sum of a command line that ended well is deleted; the other stays.
+        assert [*served.folder.glob(pattern)] == [file]
         assert read_sum(file) == spent
 
 
 def test_processes_share_one_sum(tmp_path: Path) -> None:
     file, most = tmp_path / "sum.json", Sum(1, 15)
-    one, other = (Budget(requests=3, tokens=10_000, file=file) for _ in range(2))
-    assert one.set_aside(most)
-    assert other.set_aside(most)
-    one.count(most, Sum(1, 2))
-    assert one.set_aside(most)
-    assert not one.set_aside(most)
-    assert not other.set_aside(most)
+    first, second = (Budget(requests=3, tokens=10_000, file=file) for _ in range(2))
+    assert first.set_aside(most)
+    assert second.set_aside(most)
+    first.count(most, Sum(1, 2))
+    assert first.set_aside(most)
+    assert not first.set_aside(most)
+    assert not second.set_aside(most)
     file.write_bytes(b"not a sum")
     with refused(ParameterError, "sum.json", "codestress store budget --reset"):
-        one.set_aside(most)
+        first.set_aside(most)
 
 
-def test_when_the_minutes_are_over_the_rest_is_counted_and_asked_next_time(
-    tmp_path: Path,
+def test_what_the_minutes_do_not_suffice_for_is_counted_and_asked_next_time(
+    served: Served,
 ) -> None:
-    budget = minutes()
+    budget = Budget(until=time.monotonic() + 600)
 
     def ending(received: Received) -> Reply:
-        if posts(server) == 9:
+        if len(server.requests) == 9:
             budget.until = time.monotonic()
         return echo(received)
 
     with OpenAIServer(ending) as server:
-        results = asked(server, tmp_path, budget)
-        came = len(results.answers)
-        assert 9 <= came == len(server.requests) < 40
-        assert results.not_asked == {"served": 40 - came}
-        [left_out] = results.not_run
-        names(left_out.label, "served", 40 - came, 40)
-        names(left_out.why, "minutes")
-        assert counts_of(results) == {"correct": came, "skipped": 40 - came}
-        results = asked(server, tmp_path, minutes())
+        results = run_within(budget, server, served)
+        count = len(results.answers)
+        assert 9 <= count == len(server.requests) < 40
+        assert results.not_asked == {"served": 40 - count}
+        [part] = results.not_run
+        names(part.label, "served", 40 - count, 40)
+        names(part.why, "minutes")
+        assert counts_of(results) == {"correct": count, "skipped": 40 - count}
+        budget = Budget(until=time.monotonic() + 600)
+        results = run_within(budget, server, served)
         assert len(server.requests) == 40
     assert len(results.answers) == 40
     assert (results.not_asked, results.not_run) == ({}, ())
 
 
-def test_what_is_on_its_way_at_the_end_is_waited_for_no_longer_than_that(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_request_under_way_at_the_end_of_the_minutes_is_waited_for_briefly(
+    served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import openai  # noqa: F401  # it takes seconds on a busy machine
 
     monkeypatch.setattr(ask_module, "LAST_S", 0.5)
 
     def hanging(received: Received) -> Reply:
-        return replace(echo(received), delay=0 if posts(server) <= 8 else 3600)
+        return replace(echo(received), delay=3600 * (len(server.requests) > 8))
 
-    started = time.monotonic()
+    begin = time.monotonic()
     with OpenAIServer(hanging) as server:
-        results = asked(server, tmp_path, Budget(until=started + 6))
-    assert time.monotonic() - started < 600
-    assert 0 < len(results.answers) <= 8  # all eight where the machine is not busy
+        results = run_within(Budget(until=begin + 6), server, served)
+    assert time.monotonic() - begin < 600
+    assert 0 < len(results.answers) <= 8  # all eight unless the machine is busy
     assert results.not_asked == {"served": 40 - len(results.answers)}
 
 
-def test_with_minutes_other_limits_are_planned_stops_too(tmp_path: Path) -> None:
+def test_with_minutes_another_limit_is_a_planned_stop_too(served: Served) -> None:
+    budget = Budget(requests=15, until=time.monotonic() + 60)
     with OpenAIServer() as server:
-        budget = Budget(requests=15, until=time.monotonic() + 60)
-        results = asked(server, tmp_path, budget)
+        results = run_within(budget, server, served)
     assert len(results.answers) == 15
     assert results.not_asked == {"served": 25}
     names(results.not_run[0].why, "15", "MAX_REQUESTS")
