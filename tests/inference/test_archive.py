@@ -6,7 +6,7 @@ import gzip
 import json
 import lzma
 import math
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +26,15 @@ from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import server_of, stored_requests
 from codestress.inference.results import Results
 from codestress.inference.store import Store
-from codestress.types import (
-    Prompt,
-    Request,
-    Response,
-    Trial,
-    Trials,
-    Usage,
-)
+from codestress.types import Prompt, Request, Response, Trial, Trials, Usage
 from openai_server import OpenAIServer
 from served import Served, in_two_steps, prompt, trials_of
 from told import names, refused
 
 
-def trials(count: int, max_tokens: int = 50, word: str = "question") -> Trials:
-    texts = [f"{word} {n}" for n in range(count)]
+def trials(word: str = "question", max_tokens: int = 50) -> Trials:
+    """Return 20 trials of two questions each."""
+    texts = [f"{word} {number}" for number in range(20)]
     first = trials_of(*[prompt(text, max_tokens=max_tokens) for text in texts])
 
     def second(trial: Trial, response: Response) -> Prompt:
@@ -50,20 +44,17 @@ def trials(count: int, max_tokens: int = 50, word: str = "question") -> Trials:
 
 
 class Answered(Served):
-    """Models whose server is gone, a store with answers to 20 trials, and their archive."""
+    """A model whose server is gone, the results of 20 trials, and an archive of their answers."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.archive = folder / "a.jsonl.gz"
         with OpenAIServer() as server:
             self.rows(server, row={"revision": "r1"})
-            self.first = self.run(trials(20))
-        with Store(self.store) as opened:
-            found = list(stored_requests(trials(20), [self.row], opened))
-        again = folder / "b.jsonl.gz"
-        for path, rows in ((self.archive, found), (again, found[::-1])):
-            assert write_archive(path, rows) == 40
-        assert self.archive.read_bytes() == again.read_bytes()
+            self.first = self.run(trials())
+        with Store(self.store) as store:
+            self.requests = list(stored_requests(trials(), [self.row], store))
+        self.archive = folder / "a.jsonl.gz"
+        write_archive(self.archive, self.requests)
 
     @property
     def row(self) -> ModelEntry:
@@ -73,11 +64,13 @@ class Answered(Served):
         row = json.loads(self.registry.read_text())["served"]
         self.registry.write_text(json.dumps({"served": row | fields}))
 
-    def imported(self, archive: Path, name: str = "imported.sqlite") -> tuple[int, int]:
-        return import_archive(archive, self.folder / name, {"served": self.row})
+    def imported(self, archive: Path) -> tuple[int, int]:
+        store = self.folder / "imported.sqlite"
+        return import_archive(archive, store, {"served": self.row})
 
-    def run_by(self, name: str, of: Trials | None = None) -> Results:
-        return self.run(of or trials(20), store=self.folder / name)
+    def run_by(self, name: str, **changes: Any) -> Results:
+        """Run the trials, with changes, on the store with this name."""
+        return self.run(trials(**changes), store=self.folder / name)
 
 
 @pytest.fixture
@@ -86,125 +79,118 @@ def answered(tmp_path: Path) -> Answered:
 
 
 def test_an_archive_rebuilds_a_run_without_a_model(answered: Answered) -> None:
+    """The order in which answers are written makes no difference."""
+    again = answered.folder / "b.jsonl.gz"
+    assert write_archive(again, answered.requests[::-1]) == 40
+    assert answered.archive.read_bytes() == again.read_bytes()
     assert answered.imported(answered.archive) == (40, 40)
     assert answered.imported(answered.archive) == (40, 0)
-    imported = answered.run_by("imported.sqlite")
-    assert imported.asked == 0
-    assert imported.answers.equals(answered.first.answers)
+    results = answered.run_by("imported.sqlite")
+    assert results.asked == 0
+    assert results.answers.equals(answered.first.answers)
 
 
 def test_answers_that_come_with_a_model_are_not_asked_for(answered: Answered) -> None:
-    """The registry's `archive` stands beside it; its server need not be there."""
+    """The row's `archive` stands beside the registry; its server need not be there."""
     answered.change(archive=answered.archive.name)
-    known = answered.run_by("empty.sqlite")
-    assert known.asked == 0
-    assert known.answers.equals(answered.first.answers)
+    results = answered.run_by("empty.sqlite")
+    assert results.asked == 0
+    assert results.answers.equals(answered.first.answers)
     answered.change(archive="gone.jsonl.gz")
     with refused(ArchiveError, "gone.jsonl.gz"):
         answered.run_by("other.sqlite")
 
 
-@pytest.mark.parametrize("changed", [{"max_tokens": 60}, {"word": "Question"}])
+@pytest.mark.parametrize("changes", [{"max_tokens": 60}, {"word": "Question"}])
 def test_what_an_archive_lacks_stops_a_run_that_may_ask_nothing(
-    answered: Answered, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
+    answered: Answered, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
 ) -> None:
     answered.imported(answered.archive)
     monkeypatch.setenv("MAX_REQUESTS", "0")
     assert answered.run_by("imported.sqlite").asked == 0
     with refused(BudgetReached, "served", "MAX_REQUESTS", "0 of 20"):
-        answered.run_by("imported.sqlite", trials(20, **changed))
+        answered.run_by("imported.sqlite", **changes)
 
 
-def test_what_is_no_archive_is_refused_and_imports_nothing(
+def test_a_file_that_is_no_archive_is_refused_and_imports_nothing(
     answered: Answered, tmp_path: Path
 ) -> None:
     whole = answered.archive.read_bytes()
-    good = gzip.decompress(whole).decode().splitlines()
-    row = json.loads(good[5])
+    lines = gzip.decompress(whole).decode().splitlines()
+    row = json.loads(lines[5])
 
-    def sixth(**changed: Any) -> list[str]:
-        return [*good[:5], json.dumps(row | changed), *good[6:]]
+    def with_sixth(**changed: Any) -> bytes:
+        return packed([*lines[:5], json.dumps(row | changed), *lines[6:]])
 
-    contents: list[tuple[str, list[str] | bytes | None, tuple[object, ...]]] = [
-        ("3.gz", ['{"codestress archive": 3, "responses": 0}'], ()),
-        ("key.gz", sixth(asked=row["asked"] | {"sample": 9}), ("line 6", "key")),
-        ("two.gz", [*good[:6], *good[5:]], ("line 7", "order")),
-        ("less.gz", good[:-1], (39, 40)),
-        ("end.gz", sixth(finish_reason="tired"), ("line 6", "finish_reason")),
-        ("nan.gz", sixth(seconds=math.nan), ("line 6", "seconds")),
-        ("minus.gz", sixth(seconds=-1), ("line 6", "seconds")),
-        ("row.gz", [*good[:5], "{", *good[6:]], ("line 6",)),
+    def packed(rows: list[str]) -> bytes:
+        return gzip.compress("\n".join(rows).encode())
+
+    contents: list[tuple[str, bytes, tuple[object, ...]]] = [
+        ("3.gz", packed(['{"codestress archive": 3, "responses": 0}']), ()),
+        ("key.gz", with_sixth(asked=row["asked"] | {"sample": 9}), ("line 6", "key")),
+        ("two.gz", packed([*lines[:6], *lines[5:]]), ("line 7", "order")),
+        ("less.gz", packed(lines[:-1]), (39, 40)),
+        ("end.gz", with_sixth(finish_reason="tired"), ("line 6", "finish_reason")),
+        ("nan.gz", with_sixth(seconds=math.nan), ("line 6", "seconds")),
+        ("row.gz", packed([*lines[:5], "{", *lines[6:]]), ("line 6",)),
         ("cut.gz", whole[:-50], ("line",)),
         ("cut.jsonl", gzip.decompress(whole)[:-50], ("line 41",)),
-        ("head.gz", whole[:5], ()),
         ("empty.gz", b"", ("line 1",)),
         ("text.gz", b"hello", ("line 1",)),
         ("other.xz", lzma.compress(whole), ("xz",)),
         ("other.zip", b"PK\3\4" + whole, ("zip",)),
-        ("absent.gz", None, ()),
     ]
-    for name, content, named in contents:
+    for name, content, parts in contents:
         path = tmp_path / name
-        if isinstance(content, list):
-            content = gzip.compress("\n".join(content).encode())
-        if content is not None:
-            path.write_bytes(content)
-        with refused(ArchiveError, path, *named):
+        path.write_bytes(content)
+        with refused(ArchiveError, path, *parts):
             import_archive(path, tmp_path / "none.sqlite", {})
     assert not (tmp_path / "none.sqlite").exists()
 
 
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json.txt"])
-@pytest.mark.parametrize("packed", [False, True])
-def test_an_archive_is_read_by_content_not_by_name(
-    name: str, packed: bool, answered: Answered
+@pytest.mark.parametrize(
+    ("name", "unpacked"), [("a.jsonl.gz", True), ("a.json.txt", False)]
+)
+def test_an_archive_is_read_by_its_content_not_its_name(
+    name: str, unpacked: bool, answered: Answered
 ) -> None:
-    """Browsers unpack what they download and keep its name; each reader takes it as it is."""
+    """Browsers unpack what they download, and keep its name."""
     content = answered.archive.read_bytes()
-    brought = answered.folder / "brought" / name
-    brought.parent.mkdir()
-    brought.write_bytes(content if packed else gzip.decompress(content))
-    assert answered.imported(brought) == (40, 40)
-    verified = CliRunner().invoke(cli.cli, ["archive", "verify", str(brought)])
-    names(verified.output, "served", "40")
-    answered.change(archive=f"brought/{name}")
+    path = answered.folder / "downloads" / name
+    path.parent.mkdir()
+    path.write_bytes(gzip.decompress(content) if unpacked else content)
+    assert answered.imported(path) == (40, 40)
+    result = CliRunner().invoke(cli.cli, ["archive", "verify", str(path)])
+    names(result.output, "served", "40")
+    answered.change(archive=f"downloads/{name}")
     assert answered.run_by("known.sqlite").asked == 0
 
 
-@pytest.mark.parametrize(("by", "counts"), [("", False), ("SERVED_URL", True)])
-def test_an_archives_answers_belong_to_their_server(
-    answered: Answered, monkeypatch: pytest.MonkeyPatch, by: str, counts: bool
+@pytest.mark.parametrize(("variable", "belong"), [("", False), ("SERVED_URL", True)])
+def test_the_answers_of_an_archive_belong_to_their_server(
+    answered: Answered, monkeypatch: pytest.MonkeyPatch, variable: str, belong: bool
 ) -> None:
-    """By import, and by a row that names it alike; what the store has of another server stays as it is."""
+    """A row may move by its environment variable."""
     archive, address = answered.archive, "http://other.example/v1"
     rows = list(read_archive(archive))
     assert {row.server for row in rows} == {server_of(answered.row)}
-    moved = {"base_url_env": by} if by else {"base_url": address}
-    monkeypatch.setenv(by or "UNUSED", address)
+    moved = {"base_url_env": variable} if variable else {"base_url": address}
+    monkeypatch.setenv(variable or "UNUSED", address)
     answered.change(settings=answered.row.settings | moved)
-
-    def judged() -> AbstractContextManager[None]:
-        wrong = refused(EngineError, archive.name, "revision")
-        return nullcontext() if counts else wrong
-
-    with judged():
+    elsewhere = (EngineError, archive.name, "revision")
+    with nullcontext() if belong else refused(*elsewhere):
         assert answered.imported(archive) == (40, 40)
-    store = answered.folder / "imported.sqlite"
-    assert store.exists() is counts
-    if counts:
-        with Store(store) as opened:
-            found = opened.get(row.key for row in rows)
-        assert found == {row.key: row.response for row in rows}
+    assert (answered.folder / "imported.sqlite").exists() is belong
     answered.change(archive=archive.name)
-    with judged():
+    with nullcontext() if belong else refused(*elsewhere):
         assert answered.run_by("known.sqlite").asked == 0
 
 
-def test_an_import_replaces_no_answer(answered: Answered, tmp_path: Path) -> None:
-    """The next run refuses an answer of another server to the same question."""
+def test_an_import_replaces_no_answer(answered: Answered) -> None:
+    """The next run refuses the answer of another server to the same question."""
     elsewhere = "https://other.example:443/v1"
     row = list(read_archive(answered.archive))[7]
-    with Store(tmp_path / "imported.sqlite") as store:
+    with Store(answered.folder / "imported.sqlite") as store:
         store.put(row.key, "served", Response("other", "stop", server=elsewhere))
     assert answered.imported(answered.archive) == (40, 39)
     with refused(EngineError, "served", elsewhere, "CODESTRESS_STORE"):

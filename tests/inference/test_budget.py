@@ -15,7 +15,7 @@ import pytest
 from processes import started
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
-from codestress.inference import ask as ask_module, budget as budget_module
+from codestress.inference import budget as budget_module
 from codestress.inference.ask import ask
 from codestress.inference.budget import (
     Budget,
@@ -36,11 +36,10 @@ from openai_server import (
     Received,
     Reply,
     as_json,
-    completion,
     echo,
     failure,
 )
-from served import Served, counts_of, entry, prompt, trials_of
+from served import Served, entry, prompt, trials_of
 from told import names, refused
 
 TEXT = "word " * 20
@@ -161,51 +160,34 @@ def test_what_is_not_counted_costs_the_most_that_it_can_have_been(
     assert not budget.set_aside(Sum(1, 1))
 
 
-SOON = {"retry-after-ms": "1"}
-TROUBLE = {
-    "errors": failure(500, "oops", headers=SOON),
-    "refusals": failure(429, "slow down", headers=SOON),
-    "HTML": Reply(b"<html>busy</html>"),
-    "cut": Reply(b'{"choices": []}', cut=4),
-    "hang-up": Reply(b"", hang_up=True),
-    "redirect": failure(307, "moved", headers={"Location": "/v1/chat/completions"}),
-    "another's answer": Reply(completion("4").body),
-}
-
-
-@pytest.mark.parametrize("reply", TROUBLE.values(), ids=TROUBLE)
-def test_every_request_that_is_sent_counts(served: Served, reply: Reply) -> None:
-    budget = Budget(requests=3)
-    with OpenAIServer(lambda _: reply) as server:
-        with pytest.raises((BudgetReached, IncompleteError, EngineError)):
-            run_within(budget, server, served, retries=4)
-        assert 1 <= len(server.requests) == budget.spent.requests <= 3
-
-
 MOST = math.ceil(len(f"q0 {TEXT}") / 2) + 10
 """Tokens that the first question and its answer have at most."""
 USED = {"usage": {"prompt_tokens": 30, "completion_tokens": 2}, "choices": []}
+SOON = {"retry-after-ms": "1"}
+LOCATION = {"Location": "/v1/chat/completions"}
 
 
 @pytest.mark.parametrize(
-    ("first", "cost"),
+    ("reply", "tries", "cost"),
     [
-        (TROUBLE["errors"], MOST),
-        (TROUBLE["HTML"], MOST),
-        (TROUBLE["hang-up"], MOST),
-        (as_json(USED), 32),
-        (TROUBLE["refusals"], 0),
+        (failure(500, "oops", headers=SOON), 3, MOST),
+        (failure(429, "slow down", headers=SOON), 3, 0),
+        (Reply(b"<html>busy</html>"), 3, MOST),
+        (Reply(b'{"choices": []}', cut=4), 3, MOST),
+        (Reply(b"", hang_up=True), 3, MOST),
+        (failure(307, "moved", headers=LOCATION), 1, MOST),
+        (as_json(USED), 3, 32),
     ],
 )
-def test_a_failed_try_costs_what_the_server_counts_else_the_most(
-    first: Reply, cost: int, served: Served
+def test_every_try_counts_and_costs_what_the_server_counts_else_the_most(
+    reply: Reply, tries: int, cost: int, served: Served
 ) -> None:
-    budget = Budget(tokens=100_000)
-    with OpenAIServer(
-        lambda received: echo(received) if received.seen else first
-    ) as server:
-        run_within(budget, server, served, 1, retries=3)
-    assert budget.spent[:2] == (2, cost + 19)
+    budget = Budget(requests=3, tokens=100_000)
+    with OpenAIServer(lambda _: reply) as server:
+        with pytest.raises((BudgetReached, IncompleteError, EngineError)):
+            run_within(budget, server, served, 1, retries=4)
+        assert budget.spent[:2] == (tries, tries * cost)
+        assert len(server.requests) == tries
 
 
 def test_what_a_chat_template_adds_is_paid_for_too() -> None:
@@ -321,56 +303,3 @@ def test_processes_share_one_sum(tmp_path: Path) -> None:
     file.write_bytes(b"not a sum")
     with refused(ParameterError, "sum.json", "codestress store budget --reset"):
         first.set_aside(most)
-
-
-def test_what_the_minutes_do_not_suffice_for_is_counted_and_asked_next_time(
-    served: Served,
-) -> None:
-    budget = Budget(until=time.monotonic() + 600)
-
-    def ending(received: Received) -> Reply:
-        if len(server.requests) == 9:
-            budget.until = time.monotonic()
-        return echo(received)
-
-    with OpenAIServer(ending) as server:
-        results = run_within(budget, server, served)
-        count = len(results.answers)
-        assert 9 <= count == len(server.requests) < 40
-        assert results.not_asked == {"served": 40 - count}
-        [part] = results.not_run
-        names(part.label, "served", 40 - count, 40)
-        names(part.why, "minutes")
-        assert counts_of(results) == {"correct": count, "skipped": 40 - count}
-        budget = Budget(until=time.monotonic() + 600)
-        results = run_within(budget, server, served)
-        assert len(server.requests) == 40
-    assert len(results.answers) == 40
-    assert (results.not_asked, results.not_run) == ({}, ())
-
-
-def test_a_request_under_way_at_the_end_of_the_minutes_is_waited_for_briefly(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import openai  # noqa: F401  # it takes seconds on a busy machine
-
-    monkeypatch.setattr(ask_module, "LAST_S", 0.5)
-
-    def hanging(received: Received) -> Reply:
-        return replace(echo(received), delay=3600 * (len(server.requests) > 8))
-
-    begin = time.monotonic()
-    with OpenAIServer(hanging) as server:
-        results = run_within(Budget(until=begin + 6), server, served)
-    assert time.monotonic() - begin < 600
-    assert 0 < len(results.answers) <= 8  # all eight unless the machine is busy
-    assert results.not_asked == {"served": 40 - len(results.answers)}
-
-
-def test_with_minutes_another_limit_is_a_planned_stop_too(served: Served) -> None:
-    budget = Budget(requests=15, until=time.monotonic() + 60)
-    with OpenAIServer() as server:
-        results = run_within(budget, server, served)
-    assert len(results.answers) == 15
-    assert results.not_asked == {"served": 25}
-    names(results.not_run[0].why, "15", "MAX_REQUESTS")

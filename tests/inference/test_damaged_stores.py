@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,15 +22,6 @@ from told import names, refused
 def of_another_version(path: Path) -> None:
     fill(path, 1)
     execute(path, "PRAGMA user_version=99")
-
-
-def overwritten(path: Path) -> None:
-    """Make a store of 2,000 responses with a page in its middle overwritten."""
-    fill(path, 2000)
-    content = bytearray(path.read_bytes())
-    page = len(content) // 4096 // 2
-    content[page * 4096 : (page + 1) * 4096] = b"\x5a" * 4096
-    path.write_bytes(content)
 
 
 def cut(path: Path) -> None:
@@ -61,27 +50,6 @@ def test_a_file_that_is_no_store_is_refused_and_kept(
     with refused(StoreError, "s.sqlite", remedy), Store(path) as store:
         store.get(map(key, range(2000)))
     assert (path.read_bytes() if path.is_file() else b"") == before
-
-
-def sqlite(path: Path, *command: str, statements: bytes = b"") -> bytes:
-    """Return the output of the program `sqlite3`."""
-    words = ["sqlite3", str(path), *command]
-    return subprocess.run(words, input=statements, capture_output=True).stdout
-
-
-@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="needs the sqlite3 program")
-def test_the_remedy_for_a_damaged_store_saves_what_can_be_read(tmp_path: Path) -> None:
-    path, fresh = tmp_path / "damaged.sqlite", tmp_path / "fresh.sqlite"
-    fill(tmp_path / "sound.sqlite", 1)
-    if b"COMMIT" not in sqlite(tmp_path / "sound.sqlite", ".recover"):
-        pytest.skip("this sqlite3 program cannot recover a sound file either")
-    overwritten(path)
-    sqlite(fresh, statements=sqlite(path, ".recover"))
-    with Store(fresh) as store:
-        assert 1500 < store.count() <= 2000
-        for number in range(2000):
-            for response in store.get([key(number)]).values():
-                assert response.text == text_of(number)
 
 
 def test_a_log_without_its_store_is_never_deleted(tmp_path: Path) -> None:

@@ -125,14 +125,6 @@ def test_the_endpoint_of_completions_gets_the_prompt_as_a_template_renders_it() 
         Settings(endpoint="completions")
 
 
-@pytest.mark.parametrize(
-    "settings", [{"concurrency": 0}, {"timeout_s": 0}, {"retries": -1}, {"key": "k"}]
-)
-def test_wrong_settings_are_named(settings: dict[str, Any]) -> None:
-    with refused(ValidationError, *settings):
-        Settings.model_validate(settings)
-
-
 @pytest.mark.parametrize("url", ["", "localhost:8", "ftp://localhost/v1", "http://a:b"])
 def test_a_text_that_is_no_address_is_refused(url: str) -> None:
     with refused(EngineError, "served", "settings.base_url"):
