@@ -237,21 +237,6 @@ def test_a_run_keeps_its_answers_under_the_keys_of_what_was_sent(
             assert len(store.get(own)) == 20 * same
 
 
-def test_answers_of_a_server_before_it_spoke_a_dialect_are_others(
-    served: Served,
-) -> None:
-    with OpenAIServer() as server:
-        served.rows(server)
-        served.run(questions(2))
-        server.behaviour = server_of(
-            "max_completion_tokens", failing(400, "max_tokens")
-        )
-        mixed = {*served.run(questions(4)).answers["key"]}
-        results = served.run(questions(4))  # the first two in the dialect as well
-    assert (len(mixed), len(mixed & {*results.answers["key"]})) == (4, 2)
-    assert results.models[0].adapted.keys() == {"max_completion_tokens"}
-
-
 def test_a_row_that_is_changed_loses_what_was_found_about_its_server(
     served: Served,
 ) -> None:

@@ -22,7 +22,7 @@ from openai_server import (
     echo_text,
     failure,
 )
-from served import Served, counts_of, entry, outcomes, prompt, trials_of
+from served import Served, counts_of, prompt, trials_of
 from told import names, refused
 
 TROUBLE = {
@@ -118,23 +118,12 @@ def test_a_long_error_is_shortened() -> None:
     names(advice, "docs/models.md", "MODELS=FILE.py:FUNCTION")
 
 
-def test_advice_on_another_api_is_for_servers_that_answered_nothing() -> None:
-    unknown = failure(400, "enable_thinking must be false")
-
-    def second_fails(received: Received) -> Reply:
-        return unknown if received.prompt == "b" else echo(received)
-
-    error_of(unknown, RequestFailed, "enable_thinking", "FILE.py:FUNCTION")
-    with OpenAIServer(second_fails) as server:
-        _, failed = outcomes(entry(server), *map(question, "ab"))
-    assert "FUNCTION" not in str(failed)
-
-
 def no_credit(**error: str | None) -> Reply:
     """Return the reply for a spent quota, which looks like a rate limit."""
     return as_json({"error": {"message": "Over your plan", **error}}, status=429)
 
 
+FIREWALL = Reply(b"<html>Request blocked</html>", 403, "text/html")
 SPENT = ["429", "Over your plan", "no credit left"]
 
 
@@ -145,6 +134,7 @@ SPENT = ["429", "Over your plan", "no credit left"]
         (failure(400, "account deactivated"), ["400", "TEST_KEY"]),
         (failure(402, "Insufficient balance"), ["402", "Insufficient balance"]),
         (failure(403, "Country not supported"), ["403", "Country not supported"]),
+        (FIREWALL, ["403", "the account's rights"]),
         (failure(404, "No model `m`"), ["404", "No model", "params/models.yaml"]),
         (failure(404, "Unknown request URL"), ["404", "request URL", "base_url"]),
         (Reply(b"", 304), ["304", "base_url"]),
@@ -174,9 +164,6 @@ def test_a_prompt_goes_to_no_other_server(status: int) -> None:
     assert (other.counts.total(), other.connections_made) == (0, 0)
 
 
-FIREWALL = Reply(b"<html>Request blocked</html>", 403, "text/html")
-
-
 def test_a_prompt_that_a_firewall_refuses_costs_no_other_prompt(
     served: Served,
 ) -> None:
@@ -189,7 +176,3 @@ def test_a_prompt_that_a_firewall_refuses_costs_no_other_prompt(
         results = served.run(trials, failures="count")
     assert counts_of(results) == {"correct": 2, "harness error": 1}
     names(results.reasons("strict"), "status 403", "Request blocked")
-
-
-def test_a_first_prompt_that_is_refused_is_a_matter_of_the_account() -> None:
-    error_of(FIREWALL, EngineError, "the account's rights")

@@ -60,11 +60,6 @@ PROMPTS = {
         "messages, 1024 in the completion). Please reduce the length of the messages or completion.",
     ),
     "a code": failure(400, "Bad Request", "context_length_exceeded"),
-    "vLLM": refusal(
-        object="error",
-        message="This model's maximum context length is 1500 tokens. However, you requested 1024 output tokens "
-        "and your prompt contains at least 1600 input tokens, for a total of at least 2624 tokens.",
-    ),
     "llama.cpp": refusal(error={"n_prompt_tokens": 1600, "n_ctx": 1500}),
     "TGI": refusal(
         422,
@@ -72,7 +67,6 @@ PROMPTS = {
         "`max_new_tokens`",
     ),
     "Anthropic": failure(400, "prompt is too long: 1600 tokens > 1500 maximum"),
-    "Gemini": failure(400, "The input token count (1600) exceeds the maximum"),
     "Cohere": refusal(
         message="tokens in the prompt cannot exceed 1500: a shorter input"
     ),
@@ -84,12 +78,9 @@ PROMPTS = {
     "nothing": Reply(b"", 400),
     "echo": refusal(422, detail="invalid", input="a quota of requests per minute"),
     "escaped": Reply(json.dumps({"error": "输入内容过长"}).encode(), 400),
-    "session": failure(400, "Request length 1600 exceed session_len 1500"),
     "numbers": failure(400, "Żądanie odrzucone: 1600 / 1500"),
-    "Conversation": failure(400, "Conversation too long"),
     "shift": failure(500, "context shift is disabled"),
     "memory": failure(500, "KV cache exhausted: 1600 slots needed, 1500 available"),
-    "Spanish": failure(400, "La entrada supera la ventana de contexto."),
     "Chinese": failure(400, "输入与输出总长度超过模型上下文长度 1500"),
     "German": failure(400, "Der Text ist zu lang."),
     "French": failure(400, "La requête dépasse la longueur maximale du contexte."),

@@ -117,16 +117,3 @@ def test_a_limit_of_the_answer_is_asked_once_and_ends_no_other_question(
         server.behaviour = room_for(6000, PROMPTS["OpenAI"])
         results = served.run(questions([7000] * 50), failures="count")
     assert counts_of(results) == {"does not fit": 50}
-
-
-def test_an_error_of_the_server_on_one_answer_stops_no_other(served: Served) -> None:
-    """Its words name an answer's length, but its status says that the request is not to blame."""
-    broken = failure(500, "Failed to parse the completion: 1600 bytes")
-
-    def fails_once(received: Received) -> Reply:
-        return broken if received.prompt.startswith("q3 ") else completion("yes")
-
-    with OpenAIServer(fails_once) as server:
-        served.rows(server, concurrency=1)
-        results = served.run(questions([10] * 20), failures="count")
-    assert counts_of(results) == {"correct": 19, "harness error": 1}

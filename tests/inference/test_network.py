@@ -258,14 +258,3 @@ def test_openai_itself_gets_what_is_meant_for_it(
 )
 def test_openais_key_is_for_openais_own_address(url: str, variable: str) -> None:
     assert Settings(base_url=url).key_variable == variable
-
-
-def test_a_pasted_address_in_a_row_or_its_variable_is_cut_and_reported(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with OpenAIServer() as server:
-        monkeypatch.setenv("LOCAL", f" {server.base_url}/chat/completions ")
-        assert ask("http://x.example", base_url_env="LOCAL")
-        monkeypatch.delenv("LOCAL")
-        assert ask(f"{server.base_url}/", base_url_env="LOCAL")
-    names(capsys.readouterr().err, server.base_url)

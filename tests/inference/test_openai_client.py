@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import gzip
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-import httpx2
 import pytest
 from engine_calls import answer, ask, error_of, first_then, question
 
@@ -21,29 +19,6 @@ from codestress.types import Response
 from openai_server import OpenAIServer, Received, Reply, completion, echo, failure
 from served import entry, outcomes
 from told import names
-
-
-@pytest.mark.slow
-def test_connections_are_as_many_as_the_concurrency_and_are_used_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # Five seconds of idleness pass on a busy machine.
-    patient = functools.partial(httpx2.Limits, keepalive_expiry=600)
-    monkeypatch.setattr(httpx2, "Limits", patient)
-
-    async def waves() -> None:
-        engine = open_engine(entry(server, concurrency=120))
-        for wave in range(3):
-            requests = [question(f"{wave} {number}") for number in range(150)]
-            await asyncio.gather(*map(engine.answer, requests))
-        await engine.close()
-
-    def all_connected() -> bool:
-        return server.most_connections >= 120
-
-    with OpenAIServer(lambda _: completion("4", until=all_connected)) as server:
-        asyncio.run(waves())
-    assert server.most_connections == server.connections_made == 120
 
 
 @pytest.mark.parametrize("most", [1, 3])

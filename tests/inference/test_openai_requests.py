@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,12 +12,9 @@ from codestress.errors import EngineError
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.types import Outcome, Response
-from conftest import ran
 from openai_server import (
     OpenAIServer,
-    Received,
     Reply,
-    completion,
     echo_text,
     failure,
 )
@@ -45,17 +40,6 @@ def test_only_the_request_is_sent() -> None:
     assert reasoning == common | {"max_completion_tokens": 1024}
     with refused(RequestFailed, "surrogate"), OpenAIServer() as server:
         ask(server, question("\ud800"))
-
-
-def test_repeated_samples_of_a_prompt_are_sent_one_by_one() -> None:
-    def numbered(received: Received) -> Reply:
-        return completion(f"{received.prompt} {received.seen}")
-
-    requests = [replace(question("a"), sample=number) for number in range(10)]
-    with OpenAIServer(numbered) as server:
-        responses = ask(server, *requests)
-    assert not any("n" in received.body for received in server.requests)
-    assert len({response.text for response in responses}) == 10
 
 
 def test_a_begun_answer_is_continued_only_with_the_setting_for_it() -> None:
@@ -129,9 +113,3 @@ def test_the_endpoint_of_completions_gets_the_prompt_as_a_template_renders_it() 
 def test_a_text_that_is_no_address_is_refused(url: str) -> None:
     with refused(EngineError, "served", "settings.base_url"):
         open_engine(entry(url))
-
-
-def test_settings_do_not_load_the_client() -> None:
-    code = "import sys, codestress.inference.engines.openai; "
-    code += "sys.exit(bool({'openai', 'httpx2'} & {*sys.modules}))"
-    assert ran(sys.executable, "-c", code).returncode == 0

@@ -37,17 +37,6 @@ def test_a_response_has_the_text_the_counts_the_server_and_the_time() -> None:
     assert begin <= answered_at <= datetime.now(UTC)
 
 
-def test_answers_belong_to_their_questions() -> None:
-    def last_first(received: Received) -> Reply:
-        delay = 0.002 * (40 - int(received.prompt))
-        return completion(echo_text(received.prompt), delay=delay)
-
-    prompts = [str(number) for number in range(40)]
-    with OpenAIServer(last_first) as server:
-        responses = ask(server, *map(question, prompts), concurrency=8)
-    assert [response.text for response in responses] == [*map(echo_text, prompts)]
-
-
 def test_a_refusal_is_an_answer_that_declines() -> None:
     words = "I can't help with that."
     response = answer(as_json(completion_body(None, refusal=words)))

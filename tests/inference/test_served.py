@@ -162,21 +162,6 @@ def test_a_redirect_of_the_list_is_named(
                 served_at(server.base_url, model, "")
 
 
-def test_a_redirect_of_a_question_is_named_without_the_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("TEST_KEY", "sk-marker-0123456789")
-    location = "https://there.example/v1/chat/completions?key=sk-marker-0123456789"
-    redirect = Reply(b"", status=307, headers={"Location": location})
-    with (
-        OpenAIServer(lambda _: redirect) as server,
-        pytest.raises(EngineError) as caught,
-    ):
-        name_of(server.base_url, MODEL, "TEST_KEY", ask=True)
-    names(caught.value, "307", "https://there.example/v1")
-    assert "sk-marker" not in str(caught.value)
-
-
 # Rows
 
 
@@ -262,19 +247,3 @@ def test_a_server_is_asked_its_first_question_once_for_each_revision() -> None:
         assert served.SERVED.read_text() == rows
         checked(entry.model_copy(update={"revision": "another"}))
         assert len(server.requests) == 2
-
-
-def test_a_server_that_loads_its_model_is_waited_for(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    class Loading(OpenAIServer):
-        looks = 0
-
-        def reply(self, *request: Any) -> Reply:
-            self.looks += 1
-            loading = failure(503, "Loading model")
-            return loading if self.looks < 3 else super().reply(*request)
-
-    with Loading() as server:
-        assert served_at(server.base_url, "", "").id == MODEL
-    assert capsys.readouterr().err.count("Loading model") == 1

@@ -60,6 +60,7 @@ def test_a_larger_limit_and_other_models_stay_as_they_are() -> None:
     assert raised == Sampling(max_tokens=32768)
 
 
+@pytest.mark.slow
 def test_every_step_of_a_trial_is_sent_with_them(served: Served) -> None:
     first, again = prompt("first?", max_tokens=7), prompt("again?", max_tokens=7)
     trials = in_two_steps(trials_of(first), lambda *_: again)
