@@ -81,6 +81,7 @@ PROMPTS = {
     "numbers": failure(400, "Żądanie odrzucone: 1600 / 1500"),
     "shift": failure(500, "context shift is disabled"),
     "memory": failure(500, "KV cache exhausted: 1600 slots needed, 1500 available"),
+    "Spanish": failure(400, "La entrada supera la ventana de contexto."),
     "Chinese": failure(400, "输入与输出总长度超过模型上下文长度 1500"),
     "German": failure(400, "Der Text ist zu lang."),
     "French": failure(400, "La requête dépasse la longueur maximale du contexte."),

@@ -24,8 +24,8 @@ LONGEST = 48
 
 
 def questions() -> list[Request]:
-    """100 of retrieval, at all places, and 100 of short lists, which have a system message and no begun answer."""
-    found: list[Request] = []
+    """Return 100 requests of retrieval and 100 of short lists, which have a system message and no begun answer."""
+    requests: list[Request] = []
     short = ("d=[1, 2]", "lines_below=50", "step=4", "lists=5")
     for name, settings in (
         ("semtrace/nano", ("n_problems=5", "positions=11", "distractors=[1, 6]")),
@@ -33,67 +33,80 @@ def questions() -> list[Request]:
     ):
         [artefact] = resolve([name], "demo", ["nano"], settings)
         trials = artefact.trials()
-        found += [Request("nano", "", trials.render(one)) for one in trials.items[:100]]
-    return found
+        for trial in trials.items[:100]:
+            requests.append(Request("nano", "", trials.render(trial)))
+    return requests
+
+
+def served_texts(requests: list[Request], prompts: list[list[int]]) -> list[str]:
+    """Return vLLM's greedy answers, after checking that it makes the same tokens."""
+    import vllm
+
+    model = vllm.LLM(model=str(WEIGHTS), dtype="float32", seed=0, enforce_eager=True)
+    sampling = vllm.SamplingParams(temperature=0, max_tokens=LONGEST)
+    texts = []
+    for request, ids in zip(requests, prompts, strict=True):
+        begun = request.prompt.prefill
+        [output] = model.chat(
+            conversation(request.prompt, begun),
+            sampling,
+            use_tqdm=False,
+            add_generation_prompt=not begun,
+            continue_final_message=bool(begun),
+        )
+        assert output.prompt_token_ids == ids
+        texts.append(output.outputs[0].text)
+    return texts
+
+
+def reference_texts(
+    nano: Nano, requests: list[Request], prompts: list[list[int]]
+) -> tuple[list[str], float]:
+    """Return transformers' greedy answers, and how far its logits are from the kit's at most."""
+    import torch
+    import transformers
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        WEIGHTS, dtype=torch.float32
+    )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(WEIGHTS)
+    texts, apart = [], 0.0
+    for request, ids in zip(requests, prompts, strict=True):
+        begun = request.prompt.prefill
+        tokens = tokenizer.apply_chat_template(
+            conversation(request.prompt, begun),
+            add_generation_prompt=not begun,
+            continue_final_message=bool(begun),
+            return_dict=False,
+        )
+        assert list(tokens) == ids
+        inputs = torch.tensor([ids])
+        with torch.no_grad():
+            logits = model(inputs).logits[0, -1].numpy()
+            [answer] = model.generate(inputs, do_sample=False, max_new_tokens=LONGEST)
+        apart = max(apart, float(np.abs(logits - nano.logits(ids)).max()))
+        texts.append(tokenizer.decode(answer[len(ids) :], skip_special_tokens=True))
+    return texts, apart
 
 
 def main(other: str) -> None:
-    model, asked = Nano(), questions()
-    prompts = [
-        model.tokenizer.encode(prompt_text(one), add_special_tokens=False).ids
-        for one in asked
-    ]
+    nano, requests = Nano(), questions()
+    prompts, own = [], []
     random = np.random.default_rng(0)
-    continued = (model.continuation(ids, random=random) for ids in prompts)
-    mine = [model.tokenizer.decode([*islice(ids, LONGEST)]) for ids in continued]
-    told: dict[str, Any] = {"asked": len(asked)}
+    for request in requests:
+        text = prompt_text(request)
+        ids = nano.tokenizer.encode(text, add_special_tokens=False).ids
+        answer = islice(nano.continuation(ids, random=random), LONGEST)
+        prompts.append(ids)
+        own.append(nano.tokenizer.decode([*answer]))
+    result: dict[str, Any] = {"asked": len(requests)}
     if other == "vllm":
-        import vllm
-
-        served = vllm.LLM(
-            model=str(WEIGHTS), dtype="float32", seed=0, enforce_eager=True
-        )
-        sampling = vllm.SamplingParams(temperature=0, max_tokens=LONGEST)
-        theirs = []
-        for one in asked:
-            begun = bool(one.prompt.prefill)
-            [output] = served.chat(
-                conversation(one.prompt, one.prompt.prefill),
-                sampling,
-                use_tqdm=False,
-                add_generation_prompt=not begun,
-                continue_final_message=begun,
-            )
-            assert output.prompt_token_ids == prompts[len(theirs)]
-            theirs.append(output.outputs[0].text)
+        texts = served_texts(requests, prompts)
     else:
-        import torch
-        import transformers
-
-        reference = transformers.AutoModelForCausalLM.from_pretrained(
-            WEIGHTS, dtype=torch.float32
-        )
-        tokenizer = transformers.AutoTokenizer.from_pretrained(WEIGHTS)
-        theirs, apart = [], []
-        for one, ids in zip(asked, prompts, strict=True):
-            begun = bool(one.prompt.prefill)
-            same = tokenizer.apply_chat_template(
-                conversation(one.prompt, one.prompt.prefill),
-                add_generation_prompt=not begun,
-                continue_final_message=begun,
-                return_dict=False,
-            )
-            assert list(same) == ids
-            given, how = torch.tensor([ids]), {"max_new_tokens": LONGEST}
-            with torch.no_grad():
-                logits = reference(given).logits[0, -1].numpy()
-                [written] = reference.generate(given, do_sample=False, **how)
-            apart.append(float(np.abs(logits - model.logits(ids)).max()))
-            text = tokenizer.decode(written[len(ids) :], skip_special_tokens=True)
-            theirs.append(text)
-        told["apart"] = max(apart)
-    told["different"] = [[a, b] for a, b in zip(mine, theirs, strict=True) if a != b]
-    print(json.dumps(told))
+        texts, result["apart"] = reference_texts(nano, requests, prompts)
+    pairs = zip(own, texts, strict=True)
+    result["different"] = [pair for pair in pairs if pair[0] != pair[1]]
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

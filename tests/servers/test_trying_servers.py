@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from test_real_servers import (
+from real_servers import (
     PYTHON,
     Checkpoint,
     checkpoint,
@@ -36,15 +36,15 @@ MINUTES, REQUESTS = "45", "40"
 
 
 def tried(folder: Path, *arguments: str) -> str:
-    """What `codestress try` prints."""
+    """Return what `codestress try` prints."""
     env = environment(CODESTRESS_OUTPUTS=str(folder), MAX_REQUESTS=REQUESTS)
-    done = ran(SCRIPT, "try", *arguments, env=env)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout + done.stderr
+    result = ran(SCRIPT, "try", *arguments, env=env)
+    assert result.returncode == 0, result.stderr[-3000:]
+    return result.stdout + result.stderr
 
 
 def check_figures(folder: Path, context: int) -> None:
-    """Those of the only model in a folder of outputs."""
+    """Check the figures of the only model in a folder of outputs."""
     paths = sorted((folder / "mine").glob("*/*/manifest.json"))
     assert len(paths) >= 4
     assert (folder / "mine/index.html").is_file()
