@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import itertools
 import math
@@ -201,6 +202,15 @@ def test_a_server_that_goes_away_ends_the_run_and_costs_no_answer(
             assert len(server.requests) - before < 100
         answers = 1000
         assert served.run(questions(300)).asked == 270
+
+
+def test_run_is_a_plain_call_where_an_event_loop_is_running(served: Served) -> None:
+    async def cell() -> int:
+        return served.run(questions(5)).asked
+
+    with OpenAIServer(answer) as server:
+        served.rows(server)
+        assert asyncio.run(cell()) == 5
 
 
 def test_a_model_of_this_process_answers_while_prompts_are_made(

@@ -220,6 +220,7 @@ def test_functions_in_different_files_have_different_rows() -> None:
 def test_a_name_without_a_row_is_refused_before_anything_runs(
     model: str, parts: list[str]
 ) -> None:
+    assert name_of("sim-near", "", "", ask=True) == "sim-near"
     with refused(ParameterError, *parts):
         name_of(model, "", "", ask=True)
 
