@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
 import signal
@@ -17,13 +18,15 @@ from numbered import answer, questions
 from processes import started
 
 import openai_server
+from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import only_run, request_of
 from codestress.inference.store import Store
-from codestress.types import Response
+from codestress.types import Prompt, Response, Trial
 from conftest import slow
 from openai_server import OpenAIServer, Received, Reply
 from served import Served
+from told import refused
 
 CHILD = """
 import asyncio
@@ -137,6 +140,28 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(
         assert served.run(questions(count)).asked == count - len(stored)
         later = {received.prompt for received in server.requests[requests:]}
         assert stored.isdisjoint(later)
+
+
+def test_a_model_of_this_process_answers_while_prompts_are_made(
+    served: Served,
+) -> None:
+    """So that Ctrl-C leaves answers, however long all prompts take."""
+    trials = questions(2_000)
+    rendered = itertools.count(1)
+
+    def render(trial: Trial) -> Prompt:
+        if next(rendered) == 1_500:
+            raise ParameterError("a program is gone")
+        return trials.render(trial)
+
+    own = served.folder / "own.py"
+    own.write_text("def ask(messages, **how):\n    return 'no'\n")
+    function = {"engine": "function", "settings": {"function": f"{own}:ask"}}
+    served.rows("", row=function)
+    with refused(ParameterError, "a program is gone"):
+        served.run(replace(trials, render=render))
+    with Store(served.store) as store:
+        assert store.count() > 500
 
 
 @pytest.mark.slow

@@ -36,19 +36,19 @@ with Progress(0, "nothing to ask") as short:
 
 
 def test_a_silent_bar_stays_silent_without_answers(tmp_path: Path) -> None:
-    done = ran(sys.executable, "-c", NO_ANSWERS, tmp_path / "store.sqlite")
-    assert (done.returncode, done.stderr) == (0, "")
+    result = ran(sys.executable, "-c", NO_ANSWERS, tmp_path / "store.sqlite")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_two_bars_write_whole_lines_to_a_file() -> None:
-    done = ran(sys.executable, "-c", TWO_BARS)
-    assert "a message\n" in done.stderr
-    assert "\x1b" not in done.stderr
-    assert "\r" not in done.stderr
-    assert done.stderr.endswith("\n")
-    lines = done.stderr.splitlines()
+    result = ran(sys.executable, "-c", TWO_BARS)
+    assert "a message\n" in result.stderr
+    assert "\x1b" not in result.stderr
+    assert "\r" not in result.stderr
+    assert result.stderr.endswith("\n")
+    lines = result.stderr.splitlines()
     names(lines[-1], "nothing to ask")
     # The first answers, and how far it came, each on a line of its own.
-    written = [("asked:", "1/10"), ("asked:", "5/10"), ("asked again:", "5/10")]
-    for bar, count in written:
+    lines_of_bars = [("asked:", "1/10"), ("asked:", "5/10"), ("asked again:", "5/10")]
+    for bar, count in lines_of_bars:
         assert any(line.startswith(bar) and count in line for line in lines), bar

@@ -12,11 +12,10 @@ from functools import partial
 import pytest
 from numbered import answer, equal_questions, judge, number_of, questions
 
-from codestress.errors import EngineError, IncompleteError, ParameterError
+from codestress.errors import EngineError, IncompleteError
 from codestress.inference.ask import ask
 from codestress.inference.results import Results
 from codestress.inference.run import score
-from codestress.inference.store import Store
 from codestress.notes import notes_kept
 from codestress.types import Outcome, Prompt, Response, Score, Trial
 from openai_server import (
@@ -211,28 +210,6 @@ def test_run_is_a_plain_call_where_an_event_loop_is_running(served: Served) -> N
     with OpenAIServer(answer) as server:
         served.rows(server)
         assert asyncio.run(cell()) == 5
-
-
-def test_a_model_of_this_process_answers_while_prompts_are_made(
-    served: Served,
-) -> None:
-    """So that Ctrl-C leaves answers, however long all prompts take."""
-    trials = questions(2_000)
-    rendered = itertools.count(1)
-
-    def render(trial: Trial) -> Prompt:
-        if next(rendered) == 1_500:
-            raise ParameterError("a program is gone")
-        return trials.render(trial)
-
-    own = served.folder / "own.py"
-    own.write_text("def ask(messages, **how):\n    return 'no'\n")
-    function = {"engine": "function", "settings": {"function": f"{own}:ask"}}
-    served.rows("", row=function)
-    with refused(ParameterError, "a program is gone"):
-        served.run(replace(trials, render=render))
-    with Store(served.store) as store:
-        assert store.count() > 500
 
 
 def test_a_model_that_changes_under_its_name_is_reported(
