@@ -95,6 +95,18 @@ def test_a_key_that_a_server_repeats_is_shown_nowhere(
     assert end not in caplog.text
 
 
+def test_a_redirect_is_named_without_the_key_in_its_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    for place in ("v1/chat/completions?key=", ""):
+        location = {"Location": f"https://there.example/{place}{KEY}"}
+        redirect = failure(307, "moved", headers=location)
+        parts = ("307", "https://there.example/")
+        error = error_of(redirect, EngineError, *parts, key_env="TEST_KEY")
+        assert KEY not in str(error)
+
+
 def questions(count: int) -> Trials:
     return trials_of(*[prompt(f"question {number}") for number in range(count)])
 

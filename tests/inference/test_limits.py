@@ -159,6 +159,8 @@ OTHERS = [
     (500, "CUDA out of memory. Tried to allocate 20.00 GiB"),
     (500, "显存不足"),
     (500, "Keine Antwort vom Modell"),
+    # Its words name an answer's length, but its status clears the request.
+    (500, "Failed to parse the completion: 1600 bytes"),
 ]
 """Refusals for other reasons, of prompts of any length."""
 
