@@ -1,32 +1,36 @@
-"""Equation 5: programs and readers whose sensitivity is known in closed form."""
+"""Recall sensitivity (Equation 5) of programs and readers where it is known in closed
+form."""
 
-import json
-from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from small_study import settings
 
 from codestress.errors import DataError
 from codestress.inference.run import run
-from codestress.papers.semtrace import prompting
+from codestress.papers.semtrace import line_removal, prompting
+from codestress.papers.semtrace.line_removal import LineRemoval, Sensitivity
+from codestress.papers.semtrace.prompting import problems_of
 from codestress.papers.semtrace.results.removal import (
     accuracy_by_share,
     recall_sensitivity,
     with_fifths_removed,
 )
-from codestress.papers.semtrace.studies import Sensitivity
 from codestress.parameters import questions
-from codestress.problems import problem_files
-from codestress.report.protocol import deviations
-from told import names
+from codestress.problems.program import Problem
+from codestress.types import Outcome, Response
+from told import names, refused
 
-HOW: Any = SimpleNamespace(epsilon=1e-9, complete_wrong="left_out", confidence=0.95)
-OWN = {"python": {"shown": "program"}}
+INTERPRETER = {"python": {"shown": "program"}}
+PROGRAMS = {  # lines that are needed beside the head, and idle ones
+    "def f(x):\n    a = 5\n    b = 6\n    return x": (1, 2),
+    "def f(x):\n    y = x + 1\n    z = 7\n    return y": (2, 1),
+    "def f(x):\n    y = x + 1\n    y = y * 3\n    return y": (3, 0),
+}
+SHORT = Problem("short", "def f(x): return x", "f", "4", "4")
 
 
 def sensitivity(**values: Any) -> Sensitivity:
@@ -34,71 +38,103 @@ def sensitivity(**values: Any) -> Sensitivity:
 
 
 def lost(needed: int, idle: int) -> float:
-    """Of `needed` lines that must all be there and `idle` ones that do nothing, what the incomplete versions lose."""
-    versions = [*product([True, False], repeat=needed + idle)][1:]
-    return float(np.mean([not all(mask[:needed]) for mask in versions]))
-
-
-PROGRAMS = {  # lines needed beside the head, and idle ones
-    "one": (1, 2, "def f(x):\n    a = 5\n    b = 6\n    return x\n\n"),
-    "two": (2, 1, "def f(x):\n    y = x + 1\n    z = 7\n    return y"),
-    "all": (3, 0, "def f(x):\n    y = x + 1\n    y = y * 3\n    return y"),
-}
-
-
-@pytest.fixture
-def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """`PROGRAMS`, and one of a line, as a data set `mine`; the latter alone as `short`, renamed as `named`."""
-    short = {"id": "short", "code": "def f(x): return x\n", "input": "4", "output": "4"}
-    lines = [json.dumps(short)]
-    (tmp_path / "short.jsonl").write_text(lines[0])
-    (tmp_path / "named.jsonl").write_text(json.dumps(short | {"function": "g"}))
-    for (name, (_, _, code)), output in zip(
-        PROGRAMS.items(), ("4", "5", "15"), strict=True
-    ):
-        row = {"id": name, "code": code, "input": "4", "output": output}
-        lines.append(json.dumps(row))
-    (tmp_path / "mine.jsonl").write_text("\n".join(lines))
-    sets = [f"{name}: {{file: {name}.jsonl}}" for name in ("mine", "short", "named")]
-    (tmp_path / "problems.yaml").write_text("\n".join(sets))
-    monkeypatch.setattr(problem_files, "ROOT", tmp_path)
-    monkeypatch.setattr(problem_files, "FILE", tmp_path / "problems.yaml")
-    cached = (problem_files.own_problems, prompting.problems_of)
-    for one in cached:
-        one.cache_clear()
-    yield
-    for one in cached:
-        one.cache_clear()
+    """Return the share of incomplete versions that lack one of the `needed` lines."""
+    masks = [*product([True, False], repeat=needed + idle)][1:]
+    return float(np.mean([not all(mask[:needed]) for mask in masks]))
 
 
 @pytest.mark.isolation
-@pytest.mark.usefixtures("mine")
-def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
-    values = {"problems": "mine", "tasks": ["output_prediction"]}
-    given = sensitivity(models=["sim-wide", "python"], per_model=OWN, **values)
-    answers = run(questions(given), given.models, store=tmp_path / "s.sqlite").answers
-    found = recall_sensitivity(answers, HOW).set_index("model")
-    wanted = np.mean([lost(needed, idle) for needed, idle, _ in PROGRAMS.values()])
-    python, reader = found.loc["python"], found.loc["sim-wide"]
-    assert python["sensitivity"] == pytest.approx(wanted)
+def test_python_loses_what_the_programs_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {"short": SHORT}
+    for code, output in zip(PROGRAMS, ("4", "5", "15"), strict=True):
+        table[code] = Problem(code, code, "f", "4", output)
+    monkeypatch.setattr(line_removal, "problems_of", lambda *_: table)
+    parameters = sensitivity(
+        models=["sim-wide", "python"],
+        per_model=INTERPRETER,
+        tasks=["output_prediction"],
+    )
+    answers = run(questions(parameters), parameters.models).answers
+    result = recall_sensitivity(answers, settings()).set_index("model")
+    expected = np.mean([lost(*lines) for lines in PROGRAMS.values()])
+    python, reader = result.loc["python"], result.loc["sim-wide"]
+    assert python["sensitivity"] == pytest.approx(expected)
     assert np.isnan(python["to_python"])
-    assert reader["to_python"] == pytest.approx(reader["sensitivity"] - wanted)
+    assert reader["to_python"] == pytest.approx(reader["sensitivity"] - expected)
     assert reader["to_python_low"] <= reader["to_python"] <= reader["to_python_high"]
     curve = accuracy_by_share(with_fifths_removed(answers), confidence=0.95)
     assert curve["n"].sum() == len(answers)
     complete = curve.query("model == 'python' and share_removed == 0").iloc[0]
     assert (complete["accuracy"], complete["n"]) == (1, 3)
     assert sorted(set(curve["share_removed"])) == [0, 0.4, 0.6, 1]
-    [left_out] = given.not_run()
-    names(left_out.label, "1 of 4 programs")
-    for name, why in {"short": "no line", "named": "short calls g, .* rename"}.items():
-        with pytest.raises(DataError, match=f"problems = {name}: {why}"):
-            questions(sensitivity(models=["sim-wide"], **values | {"problems": name}))
+    [part] = parameters.not_run()
+    names(part.label, "1 of 4 programs")
+    monkeypatch.setattr(line_removal, "problems_of", lambda *_: {"short": SHORT})
+    with refused(DataError, "problems = cruxeval", "no line"):
+        questions(parameters)
+
+
+def test_a_problem_of_another_function_than_f_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Problem("p", "def g(x):\n    return x\n", "g", "4", "4")
+    monkeypatch.setattr(prompting, "own_problems", lambda _: [problem])
+    with refused(DataError, "problems = mine", "p calls g", "rename"):
+        problems_of("mine", 1, 0)
+
+
+@pytest.mark.isolation
+def test_traces_need_every_line_that_is_not_zero() -> None:
+    """Section 2.2: SemTrace cannot be guessed, and every assignment of another value
+    than the list's 0 is needed."""
+    values = {"problems": "semtrace", "n_problems": 8, "versions": 24}
+    trials = questions(sensitivity(models=["python"], shown="program", **values))
+    assert {trial.factors["task"] for trial in trials.items} == {"output_prediction"}
+    answers = run(trials, ["python"]).answers
+    [value] = recall_sensitivity(answers, settings())["sensitivity"]
+    assert value == pytest.approx(1)
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize(
+    ("choice", "outcome"),
+    [("complete", Outcome.CORRECT), ("shown", Outcome.SYNTAX_ERROR)],
+)
+def test_an_input_is_run_on_the_complete_program_or_on_the_one_shown(
+    choice: str, outcome: Outcome
+) -> None:
+    values = {"artefact": "semtrace/fig05", "models": ["sim-wide"], "n_problems": 1}
+    values |= {"problems": "generated", "tasks": ["input_prediction"]}
+    [problem] = problems_of("generated", 1, 0).values()
+    trials = questions(LineRemoval.model_validate(values | {"inputs_run_on": choice}))
+    only_the_head = trials.items[-1]
+    answer = Response(f"{problem.arguments})\n```", "stop")
+    assert trials.judges["strict"](only_the_head, answer).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("choice", "epsilon", "mean", "programs"),
+    [
+        ("left_out", 1e-9, 0.75 / 2, 2),
+        ("zero", 1e-9, 0.75 / 3, 3),
+        ("left_out", 1.0, 0.75 / 4, 2),  # every quotient has R(C) + 1 = 2 below
+    ],
+)
+def test_programs_that_are_wrong_when_complete_are_left_out_or_lose_nothing(
+    choice: str, epsilon: float, mean: float, programs: int
+) -> None:
+    values = {"a": (1.0, 0.0, 0.5), "b": (1.0, 1.0, 1.0), "c": (0.0, 1.0, 0.0)}
+    answers = pd.DataFrame(values).melt(var_name="problem", value_name="value_strict")
+    answers = answers.assign(model="m", task="t", removed=[0, 1, 2] * 3)
+    parameters = settings(epsilon=epsilon, complete_wrong=choice)
+    row = recall_sensitivity(answers, parameters).iloc[0]
+    assert row["sensitivity"] == pytest.approx(mean)
+    assert (row["programs"], row["complete_wrong"]) == (programs, 1)
 
 
 @pytest.mark.slow
 def test_a_reader_that_does_not_look_loses_what_it_had_no_right_to() -> None:
-    """It is right with probability p whatever is shown: of the programs that it has right it loses 1 - p."""
+    """It is right with probability p whatever it is shown, and so loses 1 - p."""
     random = np.random.default_rng(0)
     problems, removed = np.divmod(np.arange(480), 8)
     answers = pd.DataFrame({"problem": problems, "removed": removed > 0})
@@ -106,25 +142,6 @@ def test_a_reader_that_does_not_look_loses_what_it_had_no_right_to() -> None:
     covered = []
     for p in np.repeat([0.2, 0.5, 0.9], 40):
         answers["value_strict"] = (random.random(480) < p).astype(float)
-        found = recall_sensitivity(answers, HOW).iloc[0]
-        assert found["programs"] + found["complete_wrong"] == 60
-        covered.append(found["low"] <= 1 - p <= found["high"])
+        row = recall_sensitivity(answers, settings()).iloc[0]
+        covered.append(row["low"] <= 1 - p <= row["high"])
     assert np.mean(covered) > 0.93
-
-
-@pytest.mark.isolation
-def test_traces_need_every_line_that_is_not_zero(tmp_path: Path) -> None:
-    """Section 2.2: nothing of SemTrace can be guessed, and an assignment matters unless its value is the list's 0."""
-    values = {"problems": "semtrace", "n_problems": 8, "versions": 24}
-    trials = questions(sensitivity(models=["python"], shown="program", **values))
-    assert {trial.factors["task"] for trial in trials.items} == {"output_prediction"}
-    answers = run(trials, ["python"], store=tmp_path / "s.sqlite").answers
-    found = recall_sensitivity(answers, HOW)["sensitivity"]
-    assert found.item() == pytest.approx(1)
-
-
-def test_the_paper_profile_asks_the_paper_s_versions() -> None:
-    asked = {"models": ["llama-3.1-8b", "python"], "per_model": OWN}
-    assert deviations(sensitivity(**asked)) == []
-    [drawn] = deviations(sensitivity(**asked, versions=32))
-    names(drawn.text, "versions 32", "paper: 0")
