@@ -1,10 +1,9 @@
-"""Lists of connections: the authors' own, to the line, and properties of the kit's at every parameter."""
+"""Lists of connections: properties at every parameter."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from codestress.errors import DataError
@@ -21,12 +20,12 @@ from codestress.papers.origin.connections import (
 from told import refused
 
 WORDS = [f"word{number}" for number in range(8400)]
+HOPS = st.sampled_from([2, 3, 4])
+DISTANCES = st.integers(-15, 15).filter(bool)
+LINKS = {hops: make_links(WORDS, hops=hops, seed=0, index=0) for hops in (2, 3, 4)}
 
-distances = st.integers(-15, 15).filter(bool)
-links_of = {hops: make_links(WORDS, hops=hops, seed=0, index=0) for hops in (2, 3, 4)}
 
-
-@given(hops=st.sampled_from([2, 3, 4]), seed=st.integers(0, 5))
+@given(hops=HOPS, seed=st.integers(0, 5))
 @settings(max_examples=12, deadline=None)
 def test_chains_have_their_own_words_and_the_target_stands_in_the_middle(
     hops: int, seed: int
@@ -47,57 +46,52 @@ def test_chains_have_their_own_words_and_the_target_stands_in_the_middle(
         assert target == [Link("workbench", "dad"), Link("dad", "admire")]
 
 
-@given(d=distances, hops=st.sampled_from([2, 3, 4]))
+@given(d=DISTANCES, hops=HOPS)
 @settings(deadline=None)
-def test_every_whole_chain_keeps_the_distance(d: int, hops: int) -> None:
-    laid_out = lay_out(links_of[hops], d=d, hops=hops)
-    assert sorted(laid_out) == sorted(links_of[hops])
-    place = {link: i for i, link in enumerate(laid_out)}
-    # The last block may be shorter.
-    full = len(links_of[hops]) // hops // abs(d) * abs(d) * hops
-    for one, other in pairwise(links_of[hops][:full]):
-        if one.destination == other.origin:
-            assert place[other] - place[one] == d
+def test_every_chain_of_a_whole_block_keeps_the_distance(d: int, hops: int) -> None:
+    links = LINKS[hops]
+    layout = lay_out(links, d=d, hops=hops)
+    assert sorted(layout) == sorted(links)
+    place = {link: number for number, link in enumerate(layout)}
+    whole = len(links) // hops // abs(d) * abs(d) * hops
+    for link, following in pairwise(links[:whole]):
+        if link.destination == following.origin:
+            assert place[following] - place[link] == d
 
 
 @given(
-    d=distances,
+    d=DISTANCES,
     hops=st.sampled_from([2, 3]),
     extra=st.integers(1, 900),
-    place=st.floats(0, 1),
-    shuffled=st.booleans(),
+    depth=st.floats(0, 1),
     seed=st.integers(0, 3),
 )
 @settings(deadline=None)
-def test_a_window_shows_the_target_at_its_distance(
-    d: int, hops: int, extra: int, place: float, shuffled: bool, seed: int
+def test_a_window_has_the_target_at_its_distance_shuffled_or_not(
+    d: int, hops: int, extra: int, depth: float, seed: int
 ) -> None:
-    links = links_of[hops]
-    laid_out = lay_out(links, d=d, hops=hops)
+    links = LINKS[hops]
     chain = target_chain(links, hops)
     lines = abs(d) * (hops - 1) + extra
-    shown = window(laid_out, lines=lines, d=d, hops=hops, depth=place)
-    before = list(shown)
-    if shuffled:
-        shown = shuffle_around_target(shown, chain, 0, d, lines, seed=seed)
-        assert shown == shuffle_around_target(before, chain, 0, d, lines, seed=seed)
-    assert len(shown) == lines
-    assert sorted(shown) == sorted(before)
-    places = [shown.index(link) for link in chain]
-    assert [b - a for a, b in pairwise(places)] == [d] * (hops - 1)
+    layout = lay_out(links, d=d, hops=hops)
+    ordered = window(layout, lines=lines, d=d, hops=hops, depth=depth)
+    shuffled = shuffle_around_target(ordered, chain, 0, d, lines, seed=seed)
+    assert shuffled == shuffle_around_target(ordered, chain, 0, d, lines, seed=seed)
+    assert sorted(shuffled) == sorted(ordered)
+    assert len(ordered) == lines
+    for block in (ordered, shuffled):
+        places = [block.index(link) for link in chain]
+        assert [b - a for a, b in pairwise(places)] == [d] * (hops - 1)
 
 
-@pytest.mark.parametrize("d", [d for d in range(-15, 16) if d])
-def test_the_target_stays_in_the_middle(d: int) -> None:
-    laid_out = lay_out(links_of[2], d=d, hops=2)
-    chain = target_chain(links_of[2], 2)
-    for lines in range(abs(d) + 1, 950, 8):
-        shown = window(laid_out, lines=lines, d=d, hops=2)
-        places = [i for i, link in enumerate(shown) if link in chain]
-        above, below = min(places), lines - 1 - max(places)
-        assert abs(above - below) <= 1
+@given(d=DISTANCES, extra=st.integers(1, 900))
+def test_the_target_stays_in_the_middle(d: int, extra: int) -> None:
+    lines = abs(d) + extra
+    block = window(lay_out(LINKS[2], d=d, hops=2), lines=lines, d=d, hops=2)
+    places = [block.index(link) for link in target_chain(LINKS[2], 2)]
+    assert abs(min(places) - (lines - 1 - max(places))) <= 1
 
 
-def test_a_window_beyond_the_list_is_a_clear_error() -> None:
+def test_a_window_beyond_the_list_is_refused() -> None:
     with refused(DataError, "4001", "4002"):
-        window(lay_out(links_of[2], d=1, hops=2), lines=4001, d=1, hops=2, depth=0.1)
+        window(lay_out(LINKS[2], d=1, hops=2), lines=4001, d=1, hops=2, depth=0.1)

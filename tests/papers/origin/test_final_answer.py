@@ -1,4 +1,4 @@
-"""Gold 100 %, corrupted 0 %, hostile 0 %; and where the authors' rule differs."""
+"""Final answers: gold 100 %, corrupted 0 %, hostile 0 %; and where the authors' rule differs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from codestress.papers.origin.scoring import score_reference, score_strict
-from codestress.scoring.forms import final_word
-from codestress.types import Outcome, Response
-
-
-def answer(text: str, finish: str = "stop") -> Response:
-    return Response(text, finish)  # type: ignore[arg-type]
-
+from codestress.types import FinishReason, Outcome, Response
 
 PAPER = """To find the origin of "admire", we need to trace back the connections from "admire" to the earliest vertex.
 1. "workbench" is connected to "dad"
@@ -22,9 +16,7 @@ FINAL ANSWER: workbench"""
 
 GOLD = [
     PAPER,
-    "FINAL ANSWER: workbench",
     "FINAL ANSWER: workbench.",
-    'FINAL ANSWER: "workbench"',
     "FINAL ANSWER: “Workbench”",
     "**FINAL ANSWER:** workbench",
     "**FINAL ANSWER: workbench**",
@@ -39,7 +31,6 @@ GOLD = [
 ]
 CORRUPTED = [
     "FINAL ANSWER: dad",
-    "FINAL ANSWER: admire",
     "FINAL ANSWER: bench",
     "FINAL ANSWER: work bench",
     "FINAL ANSWER: wrkbench",
@@ -52,32 +43,37 @@ HOSTILE = [
     "FINAL ANSWER: workbench\nFINAL ANSWER: dad",
     "FINAL ANSWER: dad (or workbench)",
     "FINAL ANSWER: workbench -> dad -> admire",
-    "workbench",
     "The answer is workbench",
     'FINAL ANSWER: YOUR_ANSWER\n"workbench" is connected to "dad"',
     "FINAL ANSWER: workbench/dad",
     "FINAL ANSWER:",
-    "FINAL ANSWER",
 ]
+
+
+def outcome(text: str, finish: FinishReason = "stop") -> Outcome:
+    return score_strict(Response(text, finish), "workbench").outcome
+
+
+def reference(text: str, finish: FinishReason = "stop") -> Outcome:
+    return score_reference(Response(text, finish), "workbench").outcome
 
 
 @pytest.mark.parametrize("text", GOLD)
 def test_gold(text: str) -> None:
-    assert score_strict(answer(text), "workbench").outcome is Outcome.CORRECT
+    assert outcome(text) is Outcome.CORRECT
 
 
 @pytest.mark.parametrize("text", CORRUPTED + HOSTILE)
 def test_corrupted_and_hostile(text: str) -> None:
-    score = score_strict(answer(text), "workbench")
+    score = score_strict(Response(text, "stop"), "workbench")
     assert score.value == 0
     assert score.outcome in (Outcome.INCORRECT, Outcome.UNPARSABLE)
 
 
 @pytest.mark.parametrize(
-    ("text", "finish", "outcome"),
+    ("text", "finish", "expected"),
     [
         ("I do not know.", "stop", Outcome.UNPARSABLE),
-        ("First I look at", "length", Outcome.TRUNCATED),
         ("FINAL ANSWER: work", "length", Outcome.TRUNCATED),
         ("FINAL ANSWER: dad\nThis is because", "length", Outcome.INCORRECT),
         ("FINAL ANSWER: workbench\nThis is", "length", Outcome.CORRECT),
@@ -85,33 +81,34 @@ def test_corrupted_and_hostile(text: str) -> None:
         ("FINAL ANSWER: workbench", "content_filter", Outcome.REFUSED),
     ],
 )
-def test_no_answer_has_its_own_reasons(
-    text: str, finish: str, outcome: Outcome
+def test_no_answer_has_its_own_outcomes(
+    text: str, finish: FinishReason, expected: Outcome
 ) -> None:
-    assert score_strict(answer(text, finish), "workbench").outcome is outcome
+    assert outcome(text, finish) is expected
 
 
 @pytest.mark.parametrize(
-    ("outcome", "texts"),
+    ("text", "expected"),
     [
-        (Outcome.INCORRECT, [f"FINAL ANSWER:{by}workbench" for by in ("** ", *"\n\t")]),
-        (Outcome.CORRECT, ['Answer : :"Workbench"', "FINAL ANSWER: workbenches"]),
-        (Outcome.CORRECT, ["My answer workbench? No.", PAPER]),
-        (Outcome.REFUSED, [""]),
+        ("FINAL ANSWER:** workbench", Outcome.INCORRECT),
+        ("FINAL ANSWER:\nworkbench", Outcome.INCORRECT),
+        ('Answer : :"Workbench"', Outcome.CORRECT),
+        ("FINAL ANSWER: workbenches", Outcome.CORRECT),
+        ("My answer workbench? No.", Outcome.CORRECT),
+        (PAPER, Outcome.CORRECT),
+        ("", Outcome.REFUSED),
     ],
 )
-def test_the_authors_rule_errs_both_ways(outcome: Outcome, texts: list[str]) -> None:
-    for text in texts:
-        assert score_reference(answer(text), "workbench").outcome is outcome, text
-    cut = score_reference(answer("Step 1", "length"), "workbench")
-    assert cut.outcome is Outcome.TRUNCATED
+def test_the_authors_rule_errs_both_ways(text: str, expected: Outcome) -> None:
+    assert reference(text) is expected
 
 
-@given(before=st.text(), word=st.from_regex(r"[a-z]{3,12}", fullmatch=True))
-def test_the_last_marker_decides_whatever_stands_before(before: str, word: str) -> None:
-    assert final_word(f"{before}\nFINAL ANSWER: {word}") == word
+def test_the_authors_rule_has_truncated_answers_too() -> None:
+    assert reference("Step 1", "length") is Outcome.TRUNCATED
 
 
-@given(st.text())
-def test_any_text_has_an_outcome(text: str) -> None:
-    assert score_strict(answer(text), "workbench").outcome in Outcome
+@given(before=st.text())
+def test_the_last_marker_decides_whatever_stands_before(before: str) -> None:
+    assert outcome(f"{before}\nFINAL ANSWER: workbench") is Outcome.CORRECT
+    assert outcome(f"{before}\nFINAL ANSWER: dad") is Outcome.INCORRECT
+    assert outcome(before) in Outcome

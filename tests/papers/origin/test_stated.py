@@ -1,4 +1,4 @@
-"""What section 5 says in words, by another route: pandas on the published outcomes alone."""
+"""Numbers that section 5 states in words, by pandas on the published outcomes alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from codestress.papers.origin import needle_results
 from codestress.papers.origin.published import outcomes
 from codestress.papers.origin.stated import slopes, stated_numbers, token_steps
 from codestress.paths import PUBLISHED
@@ -16,14 +15,12 @@ from codestress.paths import PUBLISHED
 CONTENT = json.loads((PUBLISHED / "origin.json").read_text(encoding="utf-8"))
 
 
-def shown(figure: str) -> pd.DataFrame:
-    """Sizes by models, 0 or 1."""
-    told = CONTENT[figure]
-    lines = range(told["lines"][0], told["lines"][1] + 1, 8)
-    return pd.DataFrame(
-        {name: [int(bit) for bit in bits] for name, bits in told["outcomes"].items()},
-        index=lines,
-    )
+def outcomes_of(figure: str) -> pd.DataFrame:
+    """Return 0 or 1 by size (row) and model (column)."""
+    content = CONTENT[figure]
+    first, last = content["lines"]
+    columns = {name: [*map(int, bits)] for name, bits in content["outcomes"].items()}
+    return pd.DataFrame(columns, index=range(first, last + 1, 8))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +30,8 @@ def numbers() -> pd.DataFrame:
 
 @pytest.mark.slow
 def test_differences_are_those_of_the_published_cells(numbers: pd.DataFrame) -> None:
-    adjacent, down, up, shuffled = map(shown, ("fig01", "fig02", "fig03", "fig10"))
+    figures = ("fig01", "fig02", "fig03", "fig10")
+    adjacent, down, up, shuffled = map(outcomes_of, figures)
     values = numbers["value"]
     gained = values["shuffled - in order"].droplevel("list")
     assert gained.to_dict() == pytest.approx((shuffled - down).mean().to_dict())
@@ -64,7 +62,7 @@ def test_intervals_count_neighbours_as_one_where_they_agree(
     numbers: pd.DataFrame,
 ) -> None:
     """Blocks of sizes that change together know less than as many sizes alone."""
-    change = (shown("fig10") - shown("fig02"))["Sonnet-3"]
+    change = (outcomes_of("fig10") - outcomes_of("fig02"))["Sonnet-3"]
     apart = change - change.mean()
     errors = []
     for block in (1, 3, 6):
@@ -76,25 +74,10 @@ def test_intervals_count_neighbours_as_one_where_they_agree(
 
 
 def test_slopes_and_steps_are_those_of_the_figures() -> None:
-    found = slopes(0.95).set_index(["model", "side"])
+    table = slopes(0.95).set_index(["model", "side"])
     rows = pd.DataFrame(CONTENT["fig06"]["rows"])
     down = rows[rows["d"] > 0]
     slope = np.polyfit(down["d"], 100 * down["correct"] / down["n"], 1)[0]
-    assert found.loc[("GPT4-turbo", "down"), "value"] == pytest.approx(slope)
-    assert len(found) == 8
+    assert table.loc[("GPT4-turbo", "down"), "value"] == pytest.approx(slope)
+    assert len(table) == 8
     assert token_steps()["tokens"].round().tolist() == [84] * 3
-
-
-def test_what_the_long_prompt_costs() -> None:
-    rows = [
-        ("m", "printed", 861, 0.7, 10),
-        ("m", "authors", 27306, 0.0, 10),
-        ("m", "own", 99000, 1.0, 10),
-    ]
-    counts = pd.DataFrame(
-        rows, columns=["model", "text", "characters", "accuracy", "independent"]
-    )
-    fall = needle_results.falls(counts, 0.95).squeeze()
-    assert (fall["short"], fall["long"], fall["n"]) == (861, 27306, 10)
-    assert fall["difference"] == pytest.approx(-0.7)
-    assert fall["high"] < 0
