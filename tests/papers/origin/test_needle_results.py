@@ -12,6 +12,7 @@ from codestress.report.claims import ledger
 from codestress.report.protocol import stamp
 from codestress.scoring.summaries import summarize
 from conftest import artefact_of
+from told import names
 
 
 def paper(name: str, *settings: str) -> NeedleInHaystack:
@@ -113,3 +114,19 @@ def test_sections_without_a_published_rate_have_no_claim_about_it(name: str) -> 
     assert set(claims["verdict"]) == {"not run"}
     assert not claims["statement"].str.contains("share of right answers").any()
     assert needle_results.published_outcomes(name).empty
+
+
+def test_a_title_compares_the_shortest_text_with_the_longest() -> None:
+    columns = ["label", "published", "characters", "accuracy"]
+    rows = [("a", False, 861, 1.0), ("a", False, 1478, 0.0), ("b", False, 861, 0.5)]
+    points = pd.DataFrame(rows, columns=columns)
+    names(needle_results.headline(points), "1 of 1", "1,478", "861")
+    short = points[points["characters"] == 861]
+    assert "less often" not in needle_results.headline(short)
+
+
+def test_published_outcomes_are_counts_of_ten_answers() -> None:
+    table = needle_results.published_outcomes("origin/sec62")
+    counts = table.set_index(["characters", "outcome"])["count"]
+    assert counts[861, "solved"] == 7
+    assert counts.groupby("characters").sum().tolist() == [10, 10, 10]

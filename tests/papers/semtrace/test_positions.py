@@ -12,7 +12,7 @@ from codestress.inference.requests import request_of
 from codestress.papers.semtrace.contexts import distractor_context
 from codestress.papers.semtrace.prompting import problems_of
 from codestress.pipeline.artefacts import resolve
-from codestress.types import Outcome, Response, Trial, Trials
+from codestress.types import Outcome, Response, Source, Trial, Trials
 
 
 # Slow in a process that first reads the installed functions, which most tests here have as distractors.
@@ -108,3 +108,11 @@ def test_each_models_answer_is_read_by_what_it_was_shown() -> None:
             for judge in part.judges.values():
                 score = judge(trial, Response(answer, "stop"))
                 assert score.outcome is Outcome.CORRECT, text
+
+
+@pytest.mark.usefixtures("public")
+@pytest.mark.parametrize("source", ["installed", "cosqa"])
+def test_functions_of_a_data_set_make_a_prompts_program_untrusted(source: str) -> None:
+    trials = trials_of(n_problems=1, distractor_source=source)
+    stranger = trials.render(trials.items[0]).source is Source.STRANGER
+    assert stranger == (source == "cosqa")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from scipy.stats import binomtest, chi2_contingency
+from scipy.stats import binomtest, chi2_contingency, kendalltau
 
 from codestress.papers.semtrace.results import published
 from codestress.paths import PUBLISHED
@@ -68,3 +68,13 @@ def test_what_keys_do(scores: pd.DataFrame) -> None:
         assert row.p == pytest.approx(p[row.model, row.task])
         assert row.decided == ((row.model, row.task) in rejected(p))
         assert row.low < row.difference < row.high
+
+
+def test_how_benchmarks_order_the_models(scores: pd.DataFrame) -> None:
+    table = published.orders(scores, 0.95, 0)
+    values = pd.DataFrame(PLAIN, BENCHMARKS).T
+    for row in table.itertuples():
+        expected = kendalltau(values[row.first], values[row.second])
+        assert row.correlation == pytest.approx(expected.statistic)
+        assert row.p == pytest.approx(expected.pvalue, abs=0.02)
+    assert list(table["decided"]) == [False, False, True]

@@ -67,3 +67,12 @@ def test_a_rejected_fit_is_dotted_and_has_no_band(
     assert ax.lines[0].get_linestyle() == style
     areas = [isinstance(mark, FillBetweenPolyCollection) for mark in ax.collections]
     assert sum(areas) == bands
+
+
+def test_the_table_of_fits_has_the_loss_at_half() -> None:
+    fits = removal.fit_removal(versions(FALLING), settings())
+    [fit] = fits.values()
+    row = removal.fit_table(fits).iloc[0]
+    assert (row["rate"], row["programs"]) == (fit.rate, 40)
+    assert row["loss_at_half"] == pytest.approx(1 - math.exp(-1), abs=0.05)
+    assert row["loss_low"] < row["loss_at_half"] < row["loss_high"]

@@ -8,6 +8,7 @@ from codestress.artefact_files import read_artefact
 from codestress.inference.registry import load_registry
 from codestress.papers.semtrace import charts
 from codestress.papers.semtrace.results import tables
+from told import names
 
 
 def test_published_accuracies_stand_in_the_rows_of_the_same_models() -> None:
@@ -58,3 +59,11 @@ def test_the_rules_of_reading_are_compared_on_the_same_answers() -> None:
     [row] = tables.shares_by_reading(frames).to_dict("records")
     assert (row["n"], row["differ"]) == (2, 0.5)
     assert (row["first_fence"], row["first_line"]) == (1, 0.5)
+
+
+def test_a_title_counts_the_models_for_which_semtrace_is_harder() -> None:
+    none = pd.DataFrame(columns=["label", "condition", "cell", "p_value"])
+    baselines = tables.beside_published(none, "semtrace/tab01", 0.95)
+    names(tables.headline(baselines, none), "SemTrace is harder", "of 10 published")
+    keyed = tables.beside_published(none, "semtrace/tab02", 0.95)
+    names(tables.headline(keyed, none), "none of 0")
