@@ -1,6 +1,7 @@
 """What the paper leaves open: each choice does what it says."""
 
 import re
+from pathlib import Path
 
 import pytest
 from small_study import trials_of
@@ -28,7 +29,7 @@ def block(prompt: Prompt) -> list[str]:
 # Slow in a process that first reads the installed functions, which most tests here have as distractors.
 @pytest.mark.parametrize(("name", "separator"), SEPARATORS.items())
 def test_a_line_is_right_with_its_key_and_the_separator_that_was_shown(
-    name: str, separator: str
+    name: str, separator: str, tmp_path: Path
 ) -> None:
     trials = trials_of(**RETRIEVAL, key_separator=name)
     judge = trials.judges["strict"]
@@ -43,7 +44,7 @@ def test_a_line_is_right_with_its_key_and_the_separator_that_was_shown(
         assert judge(trial, Response(answer, "stop")).outcome is Outcome.CORRECT
         wrong = answer.replace(separator, "|", 1)
         assert judge(trial, Response(wrong, "stop")).outcome is Outcome.INCORRECT
-    answers = run(trials, ["sim-wide"]).answers
+    answers = run(trials, ["sim-wide"], store=tmp_path / "s.sqlite").answers
     assert answers["value_strict"].mean() > 0.5, "readers read this separator"
 
 

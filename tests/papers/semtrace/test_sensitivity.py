@@ -2,6 +2,7 @@
 form."""
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,9 @@ def lost(needed: int, idle: int) -> float:
 
 
 @pytest.mark.isolation
-def test_python_loses_what_the_programs_need(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_loses_what_the_programs_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = {"short": SHORT}
     for code, output in zip(PROGRAMS, ("4", "5", "15"), strict=True):
         table[code] = Problem(code, code, "f", "4", output)
@@ -54,7 +57,8 @@ def test_python_loses_what_the_programs_need(monkeypatch: pytest.MonkeyPatch) ->
         per_model=INTERPRETER,
         tasks=["output_prediction"],
     )
-    answers = run(questions(parameters), parameters.models).answers
+    store = tmp_path / "s.sqlite"
+    answers = run(questions(parameters), parameters.models, store=store).answers
     result = recall_sensitivity(answers, settings()).set_index("model")
     expected = np.mean([lost(*lines) for lines in PROGRAMS.values()])
     python, reader = result.loc["python"], result.loc["sim-wide"]
@@ -84,13 +88,13 @@ def test_a_problem_of_another_function_than_f_is_refused(
 
 
 @pytest.mark.isolation
-def test_traces_need_every_line_that_is_not_zero() -> None:
+def test_traces_need_every_line_that_is_not_zero(tmp_path: Path) -> None:
     """Section 2.2: SemTrace cannot be guessed, and every assignment of another value
     than the list's 0 is needed."""
     values = {"problems": "semtrace", "n_problems": 8, "versions": 24}
     trials = questions(sensitivity(models=["python"], shown="program", **values))
     assert {trial.factors["task"] for trial in trials.items} == {"output_prediction"}
-    answers = run(trials, ["python"]).answers
+    answers = run(trials, ["python"], store=tmp_path / "s.sqlite").answers
     [value] = recall_sensitivity(answers, settings())["sensitivity"]
     assert value == pytest.approx(1)
 
