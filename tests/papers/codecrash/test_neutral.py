@@ -12,6 +12,7 @@ from made_answers import answers_to
 from perturbing import LANGUAGES, draw, usable
 
 from codestress.mutate.perturbations.edits import Site
+from codestress.mutate.perturbations.kinds import NEUTRAL, PAPERS
 from codestress.mutate.perturbations.messages import (
     Trace,
     Truth,
@@ -26,7 +27,7 @@ from codestress.mutate.perturbations.neutral import (
     neutral_text,
 )
 from codestress.mutate.perturbations.programs import program_of, vanilla
-from codestress.mutate.perturbations.variants import NEUTRAL, PAPERS, make_variants
+from codestress.mutate.perturbations.variants import make_variants
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results.differences import averages, differences
 from codestress.papers.codecrash.results.leaderboard import HEADLINE
