@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from perturbing import draw
 
 from codestress.literals import parse_literal
 from codestress.mutate.perturbations.inputs import NoOtherValue, other_value
@@ -24,6 +23,7 @@ from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem, literal_text
 from codestress.types import FinishReason, Outcome, Response, Score, Task, Usage
 from conftest import slow
+from mutate.perturbing import draw
 from scoring.exploits import INPUTS, OUTPUTS, written
 from scoring.selftest import EXPLOITED
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from perturbing import REWRITING, usable
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import Checked
@@ -32,6 +31,7 @@ from codestress.sandbox.executor import Executor
 from codestress.seeding import rng
 from codestress.types import Language, Task
 from conftest import some
+from mutate.perturbing import REWRITING, usable
 
 CONDITIONS: tuple[Perturbation, ...] = ("VAN", *REWRITING, "MHC", "NCC", "BLANK")
 RENAMING = ("REN", "PSC-ALL")

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from made_answers import answers_to
-from perturbing import LANGUAGES, draw, usable
 
 from codestress.mutate.perturbations.edits import Site
 from codestress.mutate.perturbations.kinds import NEUTRAL, PAPERS
@@ -36,6 +35,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.types import Language
 from conftest import some
+from mutate.perturbing import LANGUAGES, draw, usable
 
 GRAMMAR = "an are as by for here in is of so the these this to way with without"
 """Words of the neutral sentences that any English sentence may have."""

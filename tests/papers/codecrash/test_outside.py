@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from perturbing import needs_node
 
 from codestress.errors import DataError, ParameterError, SandboxError
 from codestress.mutate.perturbations.checking import run_calls
@@ -19,6 +18,7 @@ from codestress.papers.codecrash.programs import runnable
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.types import Language
+from mutate.perturbing import needs_node
 from told import names, refused
 
 CODE = """def double(words, least=1):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from perturbing import LANGUAGES, usable
 
 from codestress.inference.run import run
 from codestress.mutate.perturbations.messages import messages, truth_of
@@ -20,6 +19,7 @@ from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.types import Language, Source
+from mutate.perturbing import LANGUAGES, usable
 
 RUNS = yaml.safe_load(Path(__file__).with_name("truth.yaml").read_text("utf-8"))
 

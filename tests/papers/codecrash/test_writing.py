@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from perturbing import draw, needs_node
 from studied import prompt_of, trials_of
 
 from codestress.errors import DataError
@@ -19,6 +18,7 @@ from codestress.papers.codecrash.material import Row, translated, written_hints
 from codestress.papers.codecrash.writing import with_other_rows, write_material
 from codestress.types import Task
 from conftest import codestress
+from mutate.perturbing import draw, needs_node
 from openai_server import OpenAIServer, Received, Reply, completion
 from told import names, refused
 

@@ -1,4 +1,4 @@
-"""Parts of programs that perturbations once took for others."""
+"""First lines, variables and line ends of programs stay what they are when perturbed."""
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import Checked
@@ -23,23 +23,20 @@ def test_nothing_is_put_before_the_line_that_names_an_interpreter() -> None:
 
 def test_a_variable_named_this_is_no_keyword_in_python() -> None:
     problem = Problem("p", "def f(this):\n    return this + 1", "f", "3", "4")
-    said = [
-        site.text for seed in range(40) for site in drawn(problem, "NCC", seed).sites
-    ]
-    assert "English" in " ".join(said)
-    assert not any("This" in text for text in said)
+    comments = ""
+    for seed in range(40):
+        for site in drawn(problem, "NCC", seed).sites:
+            comments += f"{site.text}\n"
+    assert "English" in comments
+    assert "This" not in comments
 
 
 def test_lines_end_as_those_of_the_script_do() -> None:
     code = "function f(n) {\r\n  if (n > 1) {\r\n    return n;\r\n  }\r\n  return 1;\r\n}\r\n"
     problem = Problem("p", code, "f", "3", "3", "javascript")
     for perturbation in ("RTF", "GBC", "PSC-ALL", "MCC", "MPS", "NCC", "BLANK"):
-        made = drawn(problem, perturbation).problem.code
-        assert made != code
-        assert made.count("\r") == made.count("\r\n") == made.count("\n")
-    assert (
-        hint(problem, "4", "output").problem.code.count(
-            "\n  // The return value is 4\r\n"
-        )
-        == 1
-    )
+        variant = drawn(problem, perturbation).problem.code
+        assert variant != code
+        assert variant.count("\r") == variant.count("\r\n") == variant.count("\n")
+    hinted = hint(problem, "4", "output").problem.code
+    assert hinted.count("\n  // The return value is 4\r\n") == 1

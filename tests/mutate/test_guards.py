@@ -6,8 +6,6 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hostile import PYTHON
-from perturbing import REWRITING, draw, needs_node, usable
 from test_meaning import outcomes
 
 from codestress.mutate.perturbations.checking import Checked, check_problems, run_calls
@@ -23,6 +21,8 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.types import Source
 from conftest import some
+from mutate.hostile import PYTHON
+from mutate.perturbing import REWRITING, draw, needs_node, usable
 
 
 def differing(

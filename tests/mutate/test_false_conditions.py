@@ -6,8 +6,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from hostile import corpus
-from perturbing import draw, needs_node, usable
 
 from codestress.mutate.perturbations.edits import GlobalNames, Guard, Perturbed
 from codestress.mutate.perturbations.programs import vanilla
@@ -19,6 +17,8 @@ from codestress.mutate.perturbations.variants import make_variants
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.types import Language
+from mutate.hostile import corpus
+from mutate.perturbing import draw, needs_node, usable
 
 PLAIN = Problem(
     "plain", "def f(a):\n    if a > 1:\n        return 1\n    return 2", "f", "3", "1"

@@ -10,10 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from featured import UNSEEN, drawn
-from hostile import JAVASCRIPT, PYTHON
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-from perturbing import LANGUAGES, REWRITING
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import Checked, run_calls
@@ -26,6 +23,9 @@ from codestress.sandbox.runtimes import executables
 from codestress.seeding import rng
 from codestress.types import Language, Source
 from conftest import some
+from mutate.featured import UNSEEN, drawn
+from mutate.hostile import JAVASCRIPT, PYTHON
+from mutate.perturbing import LANGUAGES, REWRITING
 
 BATCH = 50
 """Programs of one example: they are run together."""

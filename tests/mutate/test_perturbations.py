@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from perturbing import REWRITING, draw, needs_node, usable
 
 from codestress.literals import parse_literal, same_value
 from codestress.mutate.perturbations.checking import Checked, check_problems, run_calls
@@ -42,6 +41,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing
 from conftest import slow, some
+from mutate.perturbing import REWRITING, draw, needs_node, usable
 from standard_library import standard_source
 from told import names
 
