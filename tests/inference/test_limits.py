@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from codestress.inference.engines.base import AnswerTooLong, RequestFailed
 from codestress.inference.engines.replies import limit_of, status_in
+from codestress.paths import PARAMS
 from codestress.types import Outcome
+from codestress.validation import read_yaml
 from conftest import some
 from openai_server import (
     Behaviour,
@@ -229,3 +232,23 @@ def test_the_text_of_an_answer_is_no_word_on_lengths(body: dict[str, Any]) -> No
 def test_numbers_with_commas_tell_a_prompt_from_its_limit(words: str) -> None:
     long = prompt("word " * 280_000, max_tokens=100)
     assert limit_of(400, words, long) == "excess"
+
+
+FURTHER = [
+    *('"code": "insufficient_quota"', "API key not valid.", "account deactivated"),
+    *("content_filter",),
+]
+"""Refusals for other reasons that are no harness errors, or end a run."""
+SIGNS = read_yaml(PARAMS / "refusals.yaml")
+
+
+@pytest.mark.parametrize(
+    ("limit", "source"),
+    [(limit, source) for limit, rows in SIGNS.items() for source in rows],
+)
+def test_every_sign_is_in_the_words_of_a_server(limit: str, source: str) -> None:
+    replies = [*PROMPTS.values(), *ANSWERS.values()]
+    texts = [reply.body.decode("unicode_escape") for reply in replies]
+    texts += [*FURTHER, *(words for _, words in OTHERS)]
+    sign = re.compile(SIGNS[limit][source], re.I | re.S)
+    assert any(map(sign.search, texts))

@@ -209,6 +209,19 @@ def test_a_file_without_certificates_is_named(
     for call in (models, ask):
         with refused(EngineError, "SSL_CERT_FILE", path):
             call("https://127.0.0.1:9/v1")
+    monkeypatch.delenv("SSL_CERT_FILE")
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
+    with refused(EngineError, "no server answers"):
+        models("https://127.0.0.1:9/v1")
+
+
+def test_a_pasted_address_of_the_environment_is_cut_and_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("LOCAL", f" {server.base_url}/chat/completions ")
+        assert ask("http://x.example", base_url_env="LOCAL")
+    names(capsys.readouterr().err, server.base_url)
 
 
 def test_variables_of_openais_client_reach_no_other_server(

@@ -144,6 +144,22 @@ def test_a_list_that_needs_a_key_says_so() -> None:
             served_at(server.base_url, MODEL, "")
 
 
+def test_a_server_that_loads_its_model_is_waited_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Loading(OpenAIServer):
+        looks = 0
+
+        def reply(self, *request: Any) -> Reply:
+            self.looks += 1
+            loading = failure(503, "Loading model")
+            return loading if self.looks < 3 else super().reply(*request)
+
+    with Loading() as server:
+        assert served_at(server.base_url, "", "").id == MODEL
+    assert capsys.readouterr().err.count("Loading model") == 1
+
+
 @pytest.mark.parametrize(
     ("status", "location", "address"),
     [
