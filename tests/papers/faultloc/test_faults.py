@@ -15,12 +15,11 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
 import pytest
 from mutating import mutated
 
-from codestress.mutate.faults.fault_site import KINDS, FaultSite
+from codestress.mutate.faults.fault_site import FaultSite
+from codestress.mutate.faults.kinds import KINDS, SPMS, Spm
 from codestress.mutate.faults.neutral import (
-    SPMS,
     Content,
     FaultyProgram,
-    Spm,
     quarter_of,
 )
 from codestress.mutate.faults.places import statement_lines

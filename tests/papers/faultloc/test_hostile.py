@@ -12,11 +12,11 @@ import pytest
 from mutating import mutated
 
 from codestress.mutate.faults.comments import ACCUSES, NEAR
+from codestress.mutate.faults.kinds import Spm
 from codestress.mutate.faults.neutral import (
     Content,
     FaultyProgram,
     Put,
-    Spm,
     bank,
 )
 from codestress.mutate.faults.places import movable, variables

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings, strategies as st
 from test_faults import JAVA, PYTHON
 
-from codestress.mutate.faults.neutral import SPMS, Spm
+from codestress.mutate.faults.kinds import SPMS, Spm
 from codestress.papers.faultloc.commands import faults, mutate
 from codestress.papers.faultloc.program_files import (
     faulty_rows,

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from codestress.errors import CodestressError
-from codestress.mutate.faults.fault_site import KINDS
+from codestress.mutate.faults.kinds import KINDS
 from codestress.papers.faultloc import studies
 from codestress.papers.faultloc.programs import parses
 from codestress.papers.faultloc.results import relabel

@@ -17,9 +17,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from mutating import mutated
 
 from codestress.mutate.draw import Draw
+from codestress.mutate.faults.kinds import CONTROLS, SPMS
 from codestress.mutate.faults.neutral import (
-    CONTROLS,
-    SPMS,
     FaultyProgram,
     Put,
     Said,
