@@ -77,7 +77,7 @@ def test_commands_that_the_report_prints_work_as_typed(smoke: Path) -> None:
     assert command(smoke, "report").returncode == 0
     index = (smoke / "smoke/index.html").read_text()
     # The paper's own size needs its data.
-    plans = re.findall(r"make plan (\S+) PROFILE=paper MODELS=([\w.-]+)", index)
+    plans = re.findall(r"make (\S+) PROFILE=paper MODELS=([\w.-]+)", index)
     papers = {name.partition("/")[0] for name in smoke_names()}
     assert {name.partition("/")[0] for name, _ in plans} == papers
     explain = r"<code>\.venv/bin/codestress (explain \S+ --profile smoke)</code>"

@@ -45,13 +45,19 @@ def test_every_notebook_draws_it_and_says_what_is_not_known(
         artefacts[artefact.notebook] = artefact.name
     process = codestress(
         *("build", *artefacts.values(), "--profile", "smoke", "--jobs", str(JOBS)),
-        *("--models", function, "--set", f"failures={failures}"),
+        *("--models", function, "--set", f"failures={failures}", "--json"),
         outputs=tmp_path / "outputs",
         CODESTRESS_ROOT=str(tmp_path),
     )
-    assert process.returncode == 0, process.stdout + process.stderr
-    paths = list(tmp_path.glob("outputs/*/*/*/manifest.json"))
-    assert len(paths) == len(artefacts)
+    unbuilt = []
+    for outcome in json.loads(process.stdout):
+        if outcome["state"] != "built":
+            unbuilt.append(outcome["name"])
+            # Of a few questions, all may fail.
+            assert re.match(r"(\d+) of \1 requests failed", outcome["error"])
+    assert len(unbuilt) < 5 if function == "flaky" else not unbuilt
+    paths = list(tmp_path.glob("outputs/[!f]*/*/*/manifest.json"))
+    assert len(paths) == len(artefacts) - len(unbuilt)
     unknown = 0
     for path in paths:
         manifest = json.loads(path.read_text())
