@@ -99,8 +99,15 @@ def test_titles_of_shares_have_the_largest_or_the_number_of_clear_differences() 
     title = results.shares_headline(results.share_table(bars, in_order), none)
     names(title, "d = 15", "27 % right in the paper (GPT4-turbo)", "50 % here (sim-a")
     differences = pd.DataFrame({"p_value": [0.02, 0.03]})  # by Holm, 0.04 and 0.04
-    names(results.shares_headline(ours, differences), "differ for 2 of 2")
-    names(results.shares_headline(ours, differences + 0.01), "none of 2")
+    differences = differences.assign(
+        first="d = 15, shuffled", second="d = 15, in order"
+    )
+    title = results.shares_headline(ours, differences)
+    names(title, "d = 15, shuffled", "in order", "differences for 2 of 2")
+    more = differences.assign(p_value=differences["p_value"] + 0.01)
+    names(results.shares_headline(ours, more), "none of 2")
+    more.loc[1, "second"] = "d = 15, as printed"
+    assert "in order" not in results.shares_headline(ours, more)
 
 
 def test_the_best_models_stand_first_and_none_is_left_out() -> None:
